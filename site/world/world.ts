@@ -118,8 +118,7 @@ export class World {
   act(deed: Deed): Promise<boolean> {
     return this.#inTurn(async () => {
       if (this.isFull || this.#done.length >= LIMITS.deeds) return false
-      // A replay too does first what is due at this time.
-      await this.#simulation.clock.advance(0)
+      await this.#pass(0)
       this.#shown = this.#sent
       this.#pending = []
       await this.#do({ after: this.#sent, at: this.now, do: deed })
@@ -172,8 +171,11 @@ export class World {
 
   /** Lets time pass, but stops soon after the limit of frames is reached: a link can ask for days of pings. */
   async #pass(ms: number): Promise<void> {
-    for (let left = ms; left > 0 && !this.isFull; left -= CHECK)
+    // At least once: what is due now comes before a deed.
+    for (let left = Math.max(0, ms), isOver = false; !isOver && !this.isFull; left -= CHECK) {
       await this.#simulation.clock.advance(Math.min(left, CHECK))
+      isOver = left <= CHECK
+    }
   }
 
   async #waitFor(frames: number): Promise<void> {

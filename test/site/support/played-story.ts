@@ -6,13 +6,12 @@ import { storyOf } from '../../../site/world/link.ts'
 import type { Story } from '../../../site/world/story.ts'
 import { World } from '../../../site/world/world.ts'
 
-/** Returns a line for each frame, with its bytes and times, and one for the picture. */
-function linesIn(world: World): string[] {
-  const frames = world.frames.map(
-    ({ bytes, ...frame }) => `${JSON.stringify(frame)} ${Buffer.from(bytes).toString('hex')}`,
-  )
-  return [...frames, JSON.stringify(world.picture())]
-}
+/** Returns a line for each frame, with its bytes and times. */
+export const framesIn = (world: World): string[] =>
+  world.frames.map(({ bytes, ...frame }) => `${JSON.stringify(frame)} ${Buffer.from(bytes).toString('hex')}`)
+
+/** Returns a line for each frame, and one for the picture. */
+const linesIn = (world: World): string[] => [...framesIn(world), JSON.stringify(world.picture())]
 
 export async function linesOf(story: Story): Promise<string[]> {
   await using world = await World.replay(story)

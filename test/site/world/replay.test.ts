@@ -4,7 +4,7 @@ import type { Story } from '../../../site/world/story.ts'
 import { World } from '../../../site/world/world.ts'
 import { seed } from '../../support/seeded-random.ts'
 import { stories } from '../support/arbitrary-story.ts'
-import { linesOf } from '../support/played-story.ts'
+import { framesIn, linesOf } from '../support/played-story.ts'
 
 const RUNS = Number(process.env['RUNS'] ?? 25)
 
@@ -21,7 +21,7 @@ describe('a replay', () => {
       fc.asyncProperty(shortStories, async story => {
         expect(await linesOf(story)).to.deep.equal(await linesOf(story))
       }),
-      { seed, numRuns: RUNS },
+      { seed, numRuns: RUNS, endOnFailure: true },
     )).timeout(120_000)
 
   it('has what the reader saw, whatever the reader did and when', () =>
@@ -37,12 +37,10 @@ describe('a replay', () => {
         }
         await world.step()
         const replay = await World.replay(world.story)
-        const seen = ({ frames }: World) =>
-          frames.map(({ n, sentAt, bytes }) => [n, sentAt, Buffer.from(bytes).toString('hex')])
-        expect(seen(replay)).to.deep.equal(seen(world))
+        expect(framesIn(replay)).to.deep.equal(framesIn(world))
         await world.close()
         await replay.close()
       }),
-      { seed, numRuns: RUNS },
+      { seed, numRuns: RUNS, endOnFailure: true },
     )).timeout(120_000)
 })
