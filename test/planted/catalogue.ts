@@ -33,6 +33,7 @@ import { ticketBugs } from './bugs/tickets.ts'
 import { transport } from './bugs/transport.ts'
 import { watches } from './bugs/watches.ts'
 import { playgroundBugs } from './bugs/playground.ts'
+import { releaseLinkBugs } from './bugs/release-links.ts'
 import { worldBugs } from './bugs/world.ts'
 import { lookAheadBugs } from './bugs/look-ahead.ts'
 import type { PlantedBug } from './planted-bug.ts'
@@ -73,5 +74,6 @@ export const catalogue: readonly PlantedBug[] = [
   ...serverTree,
   ...serverWatches,
   ...playgroundBugs,
+  ...releaseLinkBugs,
   ...worldBugs,
 ]
