@@ -111,9 +111,9 @@ export class LeaderElection {
 
   /**
    * Runs a function each time this participant becomes the leader. Campaigns again when the function has ended, even if
-   * the leadership was lost. `held.signal` aborts on loss, and when `options.signal` aborts. The function should then
-   * end; errors that it throws after that are ignored. Resolves when `options.signal` has aborted and no function is
-   * running.
+   * the leadership was lost, after a pause of at most a second if it ends again and again at once. `held.signal` aborts
+   * on loss, and when `options.signal` aborts. The function should then end; errors that it throws after that are
+   * ignored. Resolves when `options.signal` has aborted and no function is running.
    * @throws the function's error, if it fails while this participant leads; LockError EXHAUSTED; ZooKeeperError
    * BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session (`supervise` can start a new session);
    * AggregateError if the function fails and the release is refused too
@@ -128,6 +128,8 @@ export class LeaderElection {
   async lead(fn: (held: Held) => void | Promise<void>, options: SignalOption = {}): Promise<void> {
     checkFunction('lead', this.path, fn)
     const { signal } = checked('lead', this.path, options, signalChecks)
+    // A function that ends at once would otherwise write thousands of times a second.
+    const pace = newPace(this.#leadership.queue.client)
     while (!signal?.aborted) {
       let term: HeldUntil
       try {
@@ -143,6 +145,7 @@ export class LeaderElection {
           if (!term.signal.aborted) throw error
         }
       })
+      await pace.wait(signal)
     }
   }
 

@@ -106,4 +106,11 @@ export const coordination: readonly PlantedBug[] = [
     from: 'for (const stop of this.#stopListening) stop()',
     to: '',
   },
+  {
+    file: 'src/recipes/coordination/leader-election.ts',
+    caughtBy: 'test/recipes/coordination/leader-election.test.ts',
+    bug: 'a function of lead() that ends at once leads again without a pause',
+    from: '      await pace.wait(signal)\n    }\n  }',
+    to: '    }\n  }',
+  },
 ]
