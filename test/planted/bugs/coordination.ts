@@ -108,7 +108,7 @@ export const coordination: readonly PlantedBug[] = [
   },
   {
     file: 'src/recipes/coordination/leader-election.ts',
-    caughtBy: 'test/recipes/coordination/leader-election.test.ts',
+    caughtBy: 'test/recipes/coordination/pace-of-terms.test.ts',
     bug: 'a function of lead() that ends at once leads again without a pause',
     from: '      await pace.wait(signal)\n    }\n  }',
     to: '    }\n  }',
