@@ -94,6 +94,9 @@ export class Workers {
       return this.#send(unit, 'assemble', assignment satisfies Assignment)
     }
     await Promise.all(this.#units.map(assign))
+    // The server of a member may lag behind the one that has created the directory.
+    await this.select(directory)
+    await this.fence('all')
   }
 
   async select(directory: string): Promise<void> {
