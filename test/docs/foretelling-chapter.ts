@@ -39,7 +39,7 @@ export function foretellingChapter(result: Result, large: Result): string {
   ]
   return `## What it costs you
 
-\`npm start -- --predict\` foretells from the same run what a release costs with another number of contenders, another line and another server.
+In the repository, \`npm start -- --predict\` foretells from the same run what a release costs with another number of contenders, another line and another server.
 The report has a form for that. With a line of ${bitRate(lineRate)}, ${cores} cores of the server and a round trip of ${duration(roundTrip)}:
 
 ${[row(head), row(head.map(() => '---')), ...locks].join('\n')}
@@ -50,7 +50,7 @@ largest figures are put beside what those with ${whole(largestOf(large) / 10)} a
 
 ${heldOutTable(heldOutOf(large))}
 
-Figures in bold are more than ${Math.round(100 * TOLERANCE)} % off. The machine was busy with other programs during that run (\`docs/foretold.json\`,
+Figures in bold are more than ${Math.round(100 * TOLERANCE)} % off. The machine was busy with other programs during that run (\`docs/foretold.json\` in the repository,
 \`${large.commandLine.replace(/ --(json|report) \S+/g, '')}\`), so its durations depend on their load. It contains
 no lock: three runs with locks of that size failed on the busy machine, because sessions lost their connection.
 `
