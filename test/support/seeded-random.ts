@@ -1,19 +1,9 @@
 // Pseudo-random numbers that a seed reproduces.
+import { seededRandom, type Random } from '../../site/world/seeded-random.ts'
+
+export { seededRandom, type Random }
 
 /** The default seed of all random tests. `SEED=… npm test` repeats a run. */
 export const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
-
-/** Returns a number from 0 (inclusive) to 1 (exclusive). */
-export type Random = () => number
-
-/** Returns a generator (Mulberry32) that starts with this state. */
-export function seededRandom(state: number): Random {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000
-  }
-}
 
 export const oneOf = <T>(random: Random, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
