@@ -3,7 +3,7 @@ import type { Measurement } from '../measure/measurement.ts'
 import { TOO_HEAVY, weightOf, type Task } from '../harness/plan.ts'
 import type { Scenario } from '../harness/scenario.ts'
 import { summaryOf } from '../measure/summary.ts'
-import { bytes } from './table.ts'
+import { bytes } from './figures.ts'
 
 /** Returns one sentence for each caveat. */
 export function caveatsOf(

@@ -1,7 +1,8 @@
 // Compares a result with an earlier one. Pure.
 import { nameOf } from '../harness/server.ts'
 import type { Result } from './result.ts'
-import { bytes, figure, table } from './table.ts'
+import { bytes, figure } from './figures.ts'
+import { table } from './table.ts'
 import { judge, verdictOf } from './worse.ts'
 
 /** The exit code of a comparison whose newer result is worse. A run that failed exits with 1. */

@@ -5,8 +5,6 @@ import { limitOf, type Growth, type PhaseSummary, type Summary } from '../measur
 import type { Power } from '../measure/statistics.ts'
 import { bytes, figure } from './figures.ts'
 
-export { bytes, figure }
-
 interface Column<Row> {
   head: string
   /** The width in characters. A column with a negative width is left-aligned. */

@@ -1,5 +1,6 @@
 // The tables of the result, for a terminal of 80 columns. Pure.
-import { bytes, figure, table } from '../output/table.ts'
+import { bytes, figure } from '../output/figures.ts'
+import { table } from '../output/table.ts'
 import type { Power } from '../measure/statistics.ts'
 import type { Step } from './contest.ts'
 import type { LostAnswer, Remains } from './remains.ts'

@@ -1,7 +1,7 @@
 // The section of the report on the servers of an ensemble.
 import { handOversByRole, ensembleSentences, serverNames } from '../ensemble/sentences.ts'
 import type { EnsembleFigures } from '../ensemble/figures.ts'
-import { bytes, figure } from '../output/table.ts'
+import { bytes, figure } from '../output/figures.ts'
 import { html, type Html } from './html.ts'
 import { bars, type Bar } from './plots.ts'
 import { table } from './tables.ts'

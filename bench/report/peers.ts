@@ -2,7 +2,7 @@
 import type { Step } from '../peers/contest.ts'
 import type { PeersResult } from '../peers/result.ts'
 import { all, exponent, peersCaveats } from '../peers/table.ts'
-import { bytes, figure } from '../output/table.ts'
+import { bytes, figure } from '../output/figures.ts'
 import { html, type Html } from './html.ts'
 import { renderPage, withPlayer } from './page.ts'
 import { bars, plot, type Bar, type Series } from './plots.ts'

@@ -1,6 +1,6 @@
 // The tables of the report.
 import type { Result } from '../output/result.ts'
-import { bytes, figure } from '../output/table.ts'
+import { bytes, figure } from '../output/figures.ts'
 import { html, type Html } from './html.ts'
 
 /** Returns the section with all measurements. */

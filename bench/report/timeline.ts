@@ -1,6 +1,6 @@
 // Draws one release of each lock, frame by frame: a lane for each session, and a column for each frame.
 import type { RecordedEvent, Recording } from '../measure/recording.ts'
-import { bytes, figure } from '../output/table.ts'
+import { bytes, figure } from '../output/figures.ts'
 import { html, type Html } from './html.ts'
 
 const LANE = 22

@@ -1,7 +1,7 @@
 // Generates docs/herd.md from the results of two runs. Pure.
 import type { Result } from '../../bench/output/result.ts'
 import type { PhaseSummary } from '../../bench/measure/summary.ts'
-import { bytes, figure } from '../../bench/output/table.ts'
+import { bytes, figure } from '../../bench/output/figures.ts'
 import type { PeersResult } from '../../bench/peers/result.ts'
 import { foretellingChapter } from './foretelling-chapter.ts'
 import { peersChapter } from './peers-chapter.ts'

@@ -1,7 +1,7 @@
 // Generates the chapter of docs/herd.md on the locks of other libraries, from the result of a run. Pure.
 import type { PeersResult, RecipeResult } from '../../bench/peers/result.ts'
 import { exponent } from '../../bench/peers/table.ts'
-import { bytes } from '../../bench/output/table.ts'
+import { bytes } from '../../bench/output/figures.ts'
 
 export function peersChapter(result: PeersResult): string {
   const size = Math.max(...result.cells.map(cell => cell.size))

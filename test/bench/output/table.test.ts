@@ -6,7 +6,8 @@ import { resultOf, type Machine } from '../../../bench/output/result.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
 import type { Server } from '../../../bench/harness/server.ts'
 import { growthOf, limitOf, summaryOf } from '../../../bench/measure/summary.ts'
-import { bytes, tableOf } from '../../../bench/output/table.ts'
+import { bytes } from '../../../bench/output/figures.ts'
+import { tableOf } from '../../../bench/output/table.ts'
 
 const SIZES = [10, 100, 1000, 10_000]
 
