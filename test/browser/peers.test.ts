@@ -1,32 +1,24 @@
 // Checks the report of `npm start -- --peers` in a browser.
 import { expect } from 'chai'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { readPeersResult, type PeersResult } from '../../bench/peers/result.ts'
 import { peersReportOf } from '../../bench/report/peers.ts'
 import { startChromium } from './chromium.ts'
-
-const WIDTHS = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 740 } }
+import { openWindow, pageFile, WIDTHS } from './report-window.ts'
 
 describe('the report of the peers in a browser', () => {
   let browser: Browser
-  let directory: string
-  let address: string
+  let file: Awaited<ReturnType<typeof pageFile>>
   let result: PeersResult
   before(async () => {
     browser = await startChromium()
-    directory = await mkdtemp(join(tmpdir(), 'zkwire-peers-report-'))
-    const file = join(directory, 'report.html')
     result = await readPeersResult(fileURLToPath(new URL('../../docs/peers.json', import.meta.url)))
-    await writeFile(file, await peersReportOf(result))
-    address = pathToFileURL(file).href
+    file = await pageFile(await peersReportOf(result))
   })
   after(async () => {
     await browser.close()
-    await rm(directory, { recursive: true })
+    await file.remove()
   })
 
   for (const [where, viewport] of Object.entries(WIDTHS))
@@ -34,20 +26,16 @@ describe('the report of the peers in a browser', () => {
       describe(`at the width of a ${where}, ${colorScheme}`, () => {
         let context: BrowserContext
         let page: Page
-        const messages: string[] = []
-        const requests: string[] = []
+        let messages: string[]
+        let requests: string[]
         before(async () => {
-          context = await browser.newContext({ viewport, colorScheme })
-          page = await context.newPage()
-          page.on('console', message => messages.push(message.text()))
-          page.on('pageerror', error => messages.push(error.message))
-          page.on('request', request => requests.push(request.url()))
-          await page.goto(address)
+          const opened = await openWindow(browser, file.address, { viewport, colorScheme })
+          ;({ context, page, messages, requests } = opened)
         })
         after(() => context.close())
 
         it('requests no other resource, logs no message, and is no wider than the window', async () => {
-          expect(requests).to.deep.equal([address])
+          expect(requests).to.deep.equal([file.address])
           expect(messages).to.deep.equal([])
           expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(viewport.width)
         })

@@ -1,33 +1,26 @@
 // Checks the report of the benchmark in a browser.
 import { expect } from 'chai'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { reportOf } from '../../bench/report/report.ts'
 import { readResult, type Result } from '../../bench/output/result.ts'
 import { startChromium } from './chromium.ts'
+import { openWindow, pageFile, WIDTHS } from './report-window.ts'
 
-const WIDTHS = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 740 } }
 const recorded = fileURLToPath(new URL('../../docs/herd.json', import.meta.url))
 
 describe('the report in a browser', () => {
   let browser: Browser
-  let directory: string
-  let address: string
+  let file: Awaited<ReturnType<typeof pageFile>>
   let result: Result
   before(async () => {
     browser = await startChromium()
-    directory = await mkdtemp(join(tmpdir(), 'zkwire-report-'))
-    const file = join(directory, 'report.html')
     result = await readResult(recorded)
-    await writeFile(file, await reportOf(result))
-    address = pathToFileURL(file).href
+    file = await pageFile(await reportOf(result))
   })
   after(async () => {
     await browser.close()
-    await rm(directory, { recursive: true })
+    await file.remove()
   })
 
   for (const [where, viewport] of Object.entries(WIDTHS))
@@ -35,20 +28,16 @@ describe('the report in a browser', () => {
       describe(`at the width of a ${where}, ${colorScheme}`, () => {
         let context: BrowserContext
         let page: Page
-        const messages: string[] = []
-        const requests: string[] = []
+        let messages: string[]
+        let requests: string[]
         before(async () => {
-          context = await browser.newContext({ viewport, colorScheme })
-          page = await context.newPage()
-          page.on('console', message => messages.push(message.text()))
-          page.on('pageerror', error => messages.push(error.message))
-          page.on('request', request => requests.push(request.url()))
-          await page.goto(address)
+          const opened = await openWindow(browser, file.address, { viewport, colorScheme })
+          ;({ context, page, messages, requests } = opened)
         })
         after(() => context.close())
 
         it('requests no other resource, and logs no message', () => {
-          expect(requests).to.deep.equal([address])
+          expect(requests).to.deep.equal([file.address])
           expect(messages).to.deep.equal([])
         })
 
@@ -120,7 +109,7 @@ describe('the report in a browser', () => {
 
         it('plays automatically to the end, and can be paused', async () => {
           await page.clock.install({ time: 0 })
-          await page.goto(address)
+          await page.goto(file.address)
           await page.clock.pauseAt(60_000)
           const slider = page.getByRole('slider')
           const steps = Number(await slider.getAttribute('max'))
@@ -140,7 +129,7 @@ describe('the report in a browser', () => {
 
   it('has an accessible name for each control and picture', async () => {
     const page = await browser.newPage()
-    await page.goto(address)
+    await page.goto(file.address)
     const pictures = page.getByRole('img')
     expect(await pictures.count()).to.be.above(6)
     for (const picture of await pictures.all()) expect(await picture.getAttribute('aria-label')).to.match(/\w+.*\d/)
@@ -157,7 +146,7 @@ describe('the report in a browser', () => {
   it('shows everything without its script', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
-    await page.goto(address)
+    await page.goto(file.address)
     expect(await page.locator('.later').count()).to.equal(0)
     expect(await page.locator('.player').isVisible()).to.equal(false)
     expect(await page.locator('.foretell').isVisible()).to.equal(false)
