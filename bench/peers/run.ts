@@ -71,6 +71,9 @@ export class PeersRun {
 
   async measure(provided: ReadonlyMap<Library, Provided>): Promise<void> {
     const admin = await connect(this.#server.servers, { sessionTimeout: SESSION_TIMEOUT, signal: this.#signal })
+    // A signal also ends the server, so a call of this session would wait for a whole session timeout.
+    const closeAdmin = () => void admin.close()
+    this.#signal.addEventListener('abort', closeAdmin)
     try {
       await admin.create(this.#root)
       for (const [library, { command }] of shuffled([...provided], seeded(this.#options.seed))) {
@@ -91,6 +94,7 @@ export class PeersRun {
       await this.#countNodesOfKilled()
     } finally {
       this.#progress.clear()
+      this.#signal.removeEventListener('abort', closeAdmin)
       // If the server does not answer any more, the error of the run says why.
       await admin.deleteRecursive(this.#root).catch(() => undefined)
       await admin.close()
