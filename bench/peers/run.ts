@@ -31,6 +31,8 @@ const PATH_LENGTH = 12
 const LEAST_SESSIONS = 8
 /** How long the sessions of killed contenders may take to expire, ms. */
 const EXPIRED = 3 * SHORT_TIMEOUT
+/** The time in which the nodes of an aborted run must be removed, ms. */
+const CLEAN_UP_TIMEOUT = 2000
 
 export type Findings = Pick<
   PeersResult,
@@ -71,9 +73,10 @@ export class PeersRun {
 
   async measure(provided: ReadonlyMap<Library, Provided>): Promise<void> {
     const admin = await connect(this.#server.servers, { sessionTimeout: SESSION_TIMEOUT, signal: this.#signal })
-    // A signal also ends the server, so a call of this session would wait for a whole session timeout.
-    const closeAdmin = () => void admin.close()
-    this.#signal.addEventListener('abort', closeAdmin)
+    // If a signal has ended the server too, a call of this session would wait for a whole session timeout.
+    let limit: NodeJS.Timeout | undefined
+    const limitCleanUp = () => (limit = setTimeout(() => void admin.close(), CLEAN_UP_TIMEOUT))
+    this.#signal.addEventListener('abort', limitCleanUp)
     try {
       await admin.create(this.#root)
       for (const [library, { command }] of shuffled([...provided], seeded(this.#options.seed))) {
@@ -94,9 +97,10 @@ export class PeersRun {
       await this.#countNodesOfKilled()
     } finally {
       this.#progress.clear()
-      this.#signal.removeEventListener('abort', closeAdmin)
       // If the server does not answer any more, the error of the run says why.
       await admin.deleteRecursive(this.#root).catch(() => undefined)
+      this.#signal.removeEventListener('abort', limitCleanUp)
+      clearTimeout(limit)
       await admin.close()
     }
   }
