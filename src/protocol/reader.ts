@@ -22,6 +22,8 @@ export class Reader implements FieldReader {
   #end: number
   /** The length of the frame if it has its own memory; otherwise 0. */
   #ownLength = 0
+  /** The string that was decoded last. Many sessions of one process may get an event of the same path. */
+  #lastString = ''
 
   /**
    * @param start offset of the first byte of the frame. Default: 0.
@@ -87,7 +89,8 @@ export class Reader implements FieldReader {
    */
   string(): string {
     const at = this.#takeString()
-    return this.#bytes.toString('utf8', at, this.#offset)
+    if (!this.#isLastString(at)) this.#lastString = this.#bytes.toString('utf8', at, this.#offset)
+    return this.#lastString
   }
 
   stringOrNull(): string | null {
@@ -148,6 +151,21 @@ export class Reader implements FieldReader {
     return of.read(this)
   }
 
+  /**
+   * True if the bytes from `at` to the offset are the last string, in ASCII. Compares from the end, because paths often
+   * start alike.
+   */
+  #isLastString(at: number): boolean {
+    const last = this.#lastString
+    let i = this.#offset - at
+    if (i !== last.length) return false
+    while (i-- > 0) {
+      const byte = this.#bytes[at + i] ?? NOT_ASCII
+      if (byte >= NOT_ASCII || byte !== last.charCodeAt(i)) return false
+    }
+    return true
+  }
+
   /** Skips a string. Returns the offset of its first byte. */
   #takeString(): number {
     const length = this.int()
@@ -184,3 +202,5 @@ export class Reader implements FieldReader {
 }
 
 const NO_BYTES = Buffer.alloc(0)
+/** The first byte value that is not a character of its own in UTF-8. */
+const NOT_ASCII = 0x80

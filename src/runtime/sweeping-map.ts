@@ -8,8 +8,6 @@ const TOLERATED_DEAD_KEYS = 8
 /** A map from paths to values, made for paths that are set and deleted again and again. */
 export class SweepingMap<V extends object | string> {
   readonly #byPath: Map<string, V | undefined>
-  /** Keys that were deleted since the last sweep. Some may have been set again. */
-  #deadKeys = new Set<string>()
   #size = 0
 
   constructor(byPath = new Map<string, V | undefined>()) {
@@ -33,7 +31,8 @@ export class SweepingMap<V extends object | string> {
     if (this.#byPath.get(path) === undefined) return
     this.#byPath.set(path, undefined)
     this.#size--
-    if (this.#deadKeys.add(path).size > TOLERATED_DEAD_KEYS + this.#byPath.size / 8) this.#sweep()
+    const keys = this.#byPath.size
+    if (keys - this.#size > TOLERATED_DEAD_KEYS + keys / 8) this.#sweep()
   }
 
   *[Symbol.iterator](): Generator<[string, V], undefined> {
@@ -41,7 +40,6 @@ export class SweepingMap<V extends object | string> {
   }
 
   #sweep(): void {
-    for (const path of this.#deadKeys) if (this.#byPath.get(path) === undefined) this.#byPath.delete(path)
-    this.#deadKeys = new Set()
+    for (const [path, value] of this.#byPath) if (value === undefined) this.#byPath.delete(path)
   }
 }

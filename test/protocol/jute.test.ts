@@ -203,6 +203,27 @@ describe('jute', () => {
       const bytes = Buffer.from('00000004' + '2fff2f80', 'hex')
       expect(SyncRequest.decode(bytes).path).to.equal('/\ufffd/\ufffd')
     })
+
+    it('decodes by its own bytes, whatever string the same reader decoded before', () => {
+      const letters = fc.constantFrom('a', 'b', '\u00e9', '\xff').map(letter => Buffer.from(letter))
+      const strings = fc.array(fc.oneof(letters, fc.constantFrom(Buffer.of(0xe9), Buffer.of(0xff))), { maxLength: 3 })
+      fc.assert(
+        fc.property(
+          fc.array(
+            strings.map(all => Buffer.concat(all)),
+            { maxLength: 30, size: 'max' },
+          ),
+          all => {
+            const reader = new Reader()
+            for (const bytes of all) {
+              const encoded = Buffer.concat([Buffer.of(0, 0, 0, bytes.length), bytes])
+              reader.reset(encoded, 0, encoded.length)
+              expect(reader.string()).to.equal(bytes.toString('utf8'))
+            }
+          },
+        ),
+      )
+    })
   })
 
   describe('a vector of strings', () => {

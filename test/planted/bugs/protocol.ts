@@ -25,6 +25,18 @@ export const protocol: readonly PlantedBug[] = [
   },
   {
     ...reader,
+    bug: 'a byte that is not UTF-8 is read as the character of the string before',
+    from: 'byte >= NOT_ASCII || byte !==',
+    to: 'byte !==',
+  },
+  {
+    ...reader,
+    bug: 'a path that differs from the one before in its first character only is read as that one',
+    from: 'while (i-- > 0) {',
+    to: 'while (--i > 0) {',
+  },
+  {
+    ...reader,
     bug: 'empty data is read as null',
     from: 'this.#view.getInt32(this.#offset) !== -1',
     to: 'this.#view.getInt32(this.#offset) > 0',

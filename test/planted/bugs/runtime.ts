@@ -42,8 +42,8 @@ export const runtime: readonly PlantedBug[] = [
   },
   {
     ...map,
-    bug: 'a watch is forgotten if its path was deleted and set again before a sweep',
-    from: 'if (this.#byPath.get(path) === undefined) this.#byPath.delete(path)',
+    bug: 'a sweep also forgets the watches of paths that are not deleted',
+    from: 'if (value === undefined) this.#byPath.delete(path)',
     to: 'this.#byPath.delete(path)',
   },
   {
