@@ -78,6 +78,8 @@ const reader = new Reader()
 export class Connection implements TransportHandler, HeartbeatOwner {
   readonly #owner: ConnectionOwner
   readonly #settings: ConnectionSettings
+  /** The clock of the settings. A field, because each chunk of bytes needs it. */
+  readonly #clock: Clock
   readonly #attemptTimeout: number
   readonly address: Address
   /** What is known of the server, from this connection and from earlier ones. */
@@ -119,6 +121,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   ) {
     this.#owner = owner
     this.#settings = settings
+    this.#clock = settings.clock
     this.#attemptTimeout = attemptTimeout
     this.address = address
     this.version = version
@@ -145,14 +148,14 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#isOpen = true
     this.#isProven = this.#settings.dial.mismatch?.provenByOpening ?? true
     this.#owner.checkLease()
-    this.#connectSentAt = readClocks(this.#settings.clock)
+    this.#connectSentAt = readClocks(this.#clock)
     this.#writer.frame(() => ConnectRequest.write(this.#writer, this.#owner.connectRequest))
     this.#flush()
   }
 
   received(chunk: Buffer): void {
     if (this.#isDead) return
-    const now = readClocks(this.#settings.clock)
+    const now = readClocks(this.#clock)
     this.#owner.checkLease(now)
     this.#heartbeat.onReceived(now.now)
     if (!this.#isProven && this.#settings.dial.mismatch?.recognizes(chunk) === true) return this.#failMismatch()
@@ -280,7 +283,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     if ('refusedWith' in response) return this.#fail(`the server refused the handshake (error ${response.refusedWith})`)
     this.#isEstablished = true
     this.#timeout = response.timeOut
-    const sentAt = this.#connectSentAt ?? readClocks(this.#settings.clock)
+    const sentAt = this.#connectSentAt ?? readClocks(this.#clock)
     this.#connectSentAt = undefined
     this.#owner.onHandshake(response, sentAt)
   }
@@ -313,7 +316,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   /** Starts the batch of this turn, unless it has started. A microtask sends it. Returns the time of its start. */
   #startBatch(): Timestamp {
     if (this.#batchStart === undefined) {
-      const start = (this.#batchStart = readClocks(this.#settings.clock))
+      const start = (this.#batchStart = readClocks(this.#clock))
       void Promise.resolve().then(() => {
         // After a stall, this may be the first code of the client that runs.
         this.#owner.checkLease(start)

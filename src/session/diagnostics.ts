@@ -121,15 +121,23 @@ export interface SessionStats {
   events: number
 }
 
+export interface DiagnosticsSettings {
+  clock: Clock
+  debugLog: DebugLog | undefined
+}
+
 export class Diagnostics {
-  readonly #log: DebugLog | undefined
+  readonly #session: { readonly id: bigint }
+  readonly #settings: DiagnosticsSettings
   #connects = 0
   #disconnects = 0
   #replies = 0
   #events = 0
 
-  constructor(log: DebugLog | undefined) {
-    this.#log = log
+  /** @param session its id changes when a server creates the session */
+  constructor(session: { readonly id: bigint }, settings: DiagnosticsSettings) {
+    this.#session = session
+    this.#settings = settings
   }
 
   get stats(): SessionStats {
@@ -139,39 +147,47 @@ export class Diagnostics {
     }
   }
 
-  onAttempt(address: Address, sessionId: bigint): void {
-    this.#log?.(`${hex64(sessionId)}: connecting to ${nameOf(address)}`)
+  onAttempt(address: Address): void {
+    this.#log?.(`connecting to ${nameOf(address)}`)
   }
 
-  onConnected(address: Address, sessionId: bigint, readOnly: boolean): void {
+  onConnected(address: Address, readOnly: boolean): void {
     this.#connects++
-    this.#log?.(`${hex64(sessionId)}: accepted by ${nameOf(address)}${readOnly ? ', which is read-only' : ''}`)
+    this.#log?.(`accepted by ${nameOf(address)}${readOnly ? ', which is read-only' : ''}`)
     if (channels.connect.hasSubscribers)
-      channels.connect.publish({ address, sessionId, readOnly } satisfies ConnectMessage)
+      channels.connect.publish({ address, sessionId: this.#session.id, readOnly } satisfies ConnectMessage)
   }
 
-  onDisconnected(sessionId: bigint, cause: Error): void {
+  onDisconnected(cause: Error): void {
     this.#disconnects++
-    this.#log?.(`${hex64(sessionId)}: ${cause.message}`)
+    this.#log?.(cause.message)
     if (channels.disconnect.hasSubscribers)
-      channels.disconnect.publish({ sessionId, cause } satisfies DisconnectMessage)
+      channels.disconnect.publish({ sessionId: this.#session.id, cause } satisfies DisconnectMessage)
   }
 
-  onStateChanged(sessionId: bigint, state: State, previous: State): void {
-    this.#log?.(`${hex64(sessionId)}: state ${previous} -> ${state}`)
-    if (channels.state.hasSubscribers) channels.state.publish({ sessionId, state, previous } satisfies StateMessage)
+  onStateChanged(state: State, previous: State): void {
+    this.#log?.(`state ${previous} -> ${state}`)
+    if (channels.state.hasSubscribers)
+      channels.state.publish({ sessionId: this.#session.id, state, previous } satisfies StateMessage)
   }
 
-  onReply(sessionId: bigint, { call, xid, sentAt }: Request, errno: number, clock: Clock): void {
+  onReply({ call, xid, sentAt }: Request, errno: number): void {
     this.#replies++
     if (!channels.request.hasSubscribers) return
-    const ms = clock.now() - (sentAt?.now ?? 0)
+    const ms = this.#settings.clock.now() - (sentAt?.now ?? 0)
     const { path, op } = call
+    const sessionId = this.#session.id
     channels.request.publish({ sessionId, op: op.method, path, xid, errno, ms } satisfies RequestMessage)
   }
 
-  onEvent(sessionId: bigint, { type, path }: TypeOf<typeof WatcherEvent>): void {
+  onEvent({ type, path }: TypeOf<typeof WatcherEvent>): void {
     this.#events++
-    if (channels.watch.hasSubscribers) channels.watch.publish({ sessionId, type, path } satisfies WatchMessage)
+    if (channels.watch.hasSubscribers)
+      channels.watch.publish({ sessionId: this.#session.id, type, path } satisfies WatchMessage)
+  }
+
+  get #log(): DebugLog | undefined {
+    const { debugLog } = this.#settings
+    return debugLog && (line => debugLog(`${hex64(this.#session.id)}: ${line}`))
   }
 }

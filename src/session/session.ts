@@ -20,10 +20,10 @@ import * as operations from '../protocol/operations.ts'
 import type { Address } from '../transport/transport.ts'
 import { Background } from './background.ts'
 import { Connection, type ConnectionOwner, type ConnectionSettings } from './connection.ts'
-import { Diagnostics, type DebugLog } from './diagnostics.ts'
+import { Diagnostics, type DiagnosticsSettings } from './diagnostics.ts'
 import { Credentials, type Credential } from './life/credentials.ts'
 import { Identity, type IdentitySettings } from './life/identity.ts'
-import { Lease } from './life/lease.ts'
+import { Lease, type LeaseOwner } from './life/lease.ts'
 import { authenticate, closedDuringSasl, SaslFailure, type Mechanism } from './life/sasl.ts'
 import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './life/states.ts'
 import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
@@ -31,11 +31,17 @@ import type { Request } from './requests/request.ts'
 import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
 import { ServerVersions } from './requests/server-version.ts'
 import { temporary, type AttemptFailure } from './servers/failed-attempts.ts'
-import { HostProvider, type HostProviderSettings, type Servers } from './servers/host-provider.ts'
+import {
+  HostProvider,
+  type HostProviderOwner,
+  type HostProviderSettings,
+  type Servers,
+} from './servers/host-provider.ts'
 import { keyOf } from './servers/hosts.ts'
 import { WatchManager } from './watches/watch-manager.ts'
 
-export interface SessionSettings extends ConnectionSettings, HostProviderSettings, RequestLimits, IdentitySettings {
+export interface SessionSettings
+  extends ConnectionSettings, HostProviderSettings, RequestLimits, IdentitySettings, DiagnosticsSettings {
   /** Session timeout to request from the server, in milliseconds. */
   sessionTimeout: number
   /** How long the first connection may take, in milliseconds. */
@@ -45,7 +51,6 @@ export interface SessionSettings extends ConnectionSettings, HostProviderSetting
   onFrame: ((frame: ObservedFrame) => void) | undefined
   onConnectionError: ((error: ZooKeeperError) => void) | undefined
   onUncaughtError: (error: unknown) => void
-  debugLog: DebugLog | undefined
 }
 
 /** The longest time that close() takes by default, in milliseconds. */
@@ -54,7 +59,7 @@ const CLOSE_TIMEOUT = 2000
 /** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
 const MOST_CLOSED_DURING_SASL = 3
 
-export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
+export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwner, LeaseOwner, JumpListener {
   readonly #settings: SessionSettings
   readonly callbacks: CallbackRunner
   readonly background = new Background()
@@ -85,18 +90,12 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
   constructor(servers: Servers, settings: SessionSettings) {
     this.#settings = settings
     this.callbacks = new CallbackRunner(settings.onUncaughtError)
-    this.diagnostics = new Diagnostics(settings.debugLog)
+    this.diagnostics = new Diagnostics(this, settings)
     this.states = new StateMachine(this.callbacks)
     this.requests = new Requests(this, settings)
     this.watches = new WatchManager(this)
-    this.hosts = new HostProvider(servers, settings, {
-      timeToConnect: () =>
-        this.state === 'connecting' ? Math.min(this.#timeout, settings.connectTimeout) : this.#timeout,
-      dial: (host, timeout) => this.#dial(host, timeout),
-      moveAway: reason => this.#moveAway(reason),
-      onLookupFailed: (cause, failure) => this.onConnectionLost(cause, failure),
-    })
-    this.#lease = new Lease(settings.clock, () => this.#onLeaseExpired())
+    this.hosts = new HostProvider(servers, settings, this)
+    this.#lease = new Lease(settings.clock, this)
     this.#identity = new Identity(settings)
     this.#timeout = settings.sessionTimeout
     if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
@@ -193,7 +192,7 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
     if (this.#identity.renewsLease && this.#closing === undefined) this.#lease.start(sentAt, timeOut)
     if (this.#settings.sasl === undefined) this.#onReady(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
-    this.diagnostics.onConnected(connection.address, this.id, readOnly)
+    this.diagnostics.onConnected(connection.address, readOnly)
   }
 
   renewLease(sentAt: Timestamp): void {
@@ -204,12 +203,12 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
     // Only replies advance the zxid. After a notification, more events of the same transaction may follow
     // (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
-    this.diagnostics.onReply(this.id, request, err, this.#settings.clock)
+    this.diagnostics.onReply(request, err)
     this.requests.onReply(this.#connection as Connection, request, err, body)
   }
 
   onUnknownOperation(request: Request): void {
-    this.diagnostics.onReply(this.id, request, errnos.UNIMPLEMENTED, this.#settings.clock)
+    this.diagnostics.onReply(request, errnos.UNIMPLEMENTED)
     const { name } = request.call.op
     this.requests.onUnknownOperation(this.#connection as Connection, request)
     this.hosts.reconnect(`the server closes the connection, because it does not know ${name}`)
@@ -220,7 +219,7 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
   }
 
   onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
-    this.diagnostics.onEvent(this.id, event)
+    this.diagnostics.onEvent(event)
     this.watches.onEvent(event, zxid)
   }
 
@@ -233,14 +232,14 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
     const connection = this.#connection
     this.#connection = undefined
     this.#lastCause = cause
-    this.diagnostics.onDisconnected(this.id, cause)
+    this.diagnostics.onDisconnected(cause)
     const { onConnectionError } = this.#settings
     // The server closes the connection of a session that is being closed, which is no error.
     if (onConnectionError !== undefined && this.#closing === undefined) this.callbacks.later(onConnectionError, cause)
     this.#lease.hasExternalTimer = false
     if (this.#isConnected) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
-    if (this.#lease.expired) this.#onLeaseExpired()
+    if (this.#lease.expired) this.onLeaseExpired()
     const { sasl } = this.#settings
     this.#closedDuringSasl = failure.isDuringSasl === true ? this.#closedDuringSasl + 1 : 0
     // One such end may be a fault of the network. A session that exists is kept.
@@ -252,6 +251,39 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
     this.hosts.retry()
   }
 
+  // Called by the provider of hosts
+
+  timeToConnect(): number {
+    return this.state === 'connecting' ? Math.min(this.#timeout, this.#settings.connectTimeout) : this.#timeout
+  }
+
+  dial(host: Address, timeout: number): void {
+    this.checkLease()
+    if (isTerminal(this.state)) return
+    this.diagnostics.onAttempt(host)
+    const version = this.#versions.of(keyOf(host), this.#settings.clock.now())
+    this.#connection = new Connection(host, version, timeout, this.#settings, this)
+  }
+
+  moveAway(reason: string): void {
+    if (this.#connection === undefined || this.#closing !== undefined) return
+    this.#connection.destroy()
+    const cause = new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason })
+    this.onConnectionLost(cause, temporary(reason))
+  }
+
+  // Called by the lease
+
+  /**
+   * The session must be presumed lost. Only a server can report that it has expired, so the client keeps offering it to
+   * servers until one answers.
+   */
+  onLeaseExpired(): void {
+    if (this.#isConnected) return
+    this.requests.failQueued('CONNECTIONLOSS')
+    this.#credentials?.rejectPending('CONNECTIONLOSS')
+  }
+
   // Changes of the state
 
   get #isConnected(): boolean {
@@ -261,15 +293,7 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
   #enter(state: State): void {
     const previous = this.state
     this.states.enter(state)
-    this.diagnostics.onStateChanged(this.id, state, previous)
-  }
-
-  #dial(host: Address, timeout: number): void {
-    this.checkLease()
-    if (isTerminal(this.state)) return
-    this.diagnostics.onAttempt(host, this.id)
-    const version = this.#versions.of(keyOf(host), this.#settings.clock.now())
-    this.#connection = new Connection(host, version, timeout, this.#settings, this)
+    this.diagnostics.onStateChanged(state, previous)
   }
 
   /** Ends the session, which was never connected, because no server is likely to accept it soon. */
@@ -278,20 +302,13 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
     this.#terminate('closed', new ZooKeeperError(code, { op: 'connect', fate: 'notSent', detail, cause }))
   }
 
-  #moveAway(reason: string): void {
-    if (this.#connection === undefined || this.#closing !== undefined) return
-    this.#connection.destroy()
-    const cause = new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason })
-    this.onConnectionLost(cause, temporary(reason))
-  }
-
   /** A server reports that the session is gone. If the session was never authenticated, a new one replaces it. */
   #onSessionGone(): void {
     if (this.#closing !== undefined) return this.#terminate('closed')
     const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
     if (wasUsed || this.id === 0n) return this.#terminate('expired')
     this.#identity = new Identity(this.#settings)
-    this.#moveAway('the session expired before it was authenticated')
+    this.moveAway('the session expired before it was authenticated')
   }
 
   /** Runs SASL. The session counts as connected only afterwards, so that all requests wait. */
@@ -310,7 +327,7 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
   #onReady(connection: Connection, readOnly: boolean): void {
     this.hosts.onConnected(readOnly)
     if (this.#closing === undefined && connection.version.lacks(this.watches.since))
-      return this.#moveAway('the server has no persistent watches')
+      return this.moveAway('the server has no persistent watches')
     this.#credentials?.resend(connection)
     // Started after the credentials, because a ping may be due, and a server may require authentication before it.
     connection.startHeartbeat()
@@ -320,16 +337,6 @@ export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
     this.watches.setAgain(connection, this.#lastZxid, state)
     this.requests.sendQueued(connection)
     this.#enter(state)
-  }
-
-  /**
-   * The session must be presumed lost. Only a server can report that it has expired, so the client keeps offering it to
-   * servers until one answers.
-   */
-  #onLeaseExpired(): void {
-    if (this.#isConnected) return
-    this.requests.failQueued('CONNECTIONLOSS')
-    this.#credentials?.rejectPending('CONNECTIONLOSS')
   }
 
   /**

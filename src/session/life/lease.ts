@@ -16,22 +16,24 @@ import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
 export const remaining = (since: Timestamp, timeout: number, { now, wall }: Timestamp): number =>
   Math.max(0, timeout - Math.max(now - since.now, wall - since.wall))
 
+export interface LeaseOwner {
+  /** The session must be presumed lost. Called again if the lease was renewed and expires once more. */
+  onLeaseExpired(): void
+}
+
 export class Lease {
   readonly #clock: Clock
-  readonly #onExpired: () => void
+  readonly #owner: LeaseOwner
   #since: Timestamp | undefined
   #timeout = 0
   #timer: unknown
   #hasExternalTimer = false
-  #lost = new Abort()
+  /** Created when it is first read or aborted, because most leases of sessions are neither. */
+  #lost: Abort | undefined
 
-  /**
-   * @param onExpired called when the session must be presumed lost, and again if the lease was renewed and expires once
-   * more
-   */
-  constructor(clock: Clock, onExpired: () => void) {
+  constructor(clock: Clock, owner: LeaseOwner) {
     this.#clock = clock
-    this.#onExpired = onExpired
+    this.#owner = owner
   }
 
   /**
@@ -50,11 +52,11 @@ export class Lease {
    * there is a new signal.
    */
   get signal(): AbortSignal {
-    return this.#lost.signal
+    return (this.#lost ??= new Abort()).signal
   }
 
   get expired(): boolean {
-    return this.#lost.isDone
+    return this.#lost?.isDone === true
   }
 
   remaining(now = readClocks(this.#clock)): number {
@@ -86,8 +88,8 @@ export class Lease {
     if (left > 0) return left
     this.#clock.clearTimeout(this.#timer)
     const timeout = this.#timeout
-    this.#lost.abort(() => new Error(`no server has confirmed the session for ${timeout} ms`))
-    this.#onExpired()
+    this.#abort(() => new Error(`no server has confirmed the session for ${timeout} ms`))
+    this.#owner.onLeaseExpired()
     return Infinity
   }
 
@@ -95,12 +97,17 @@ export class Lease {
   end(reason: () => Error): void {
     this.#clock.clearTimeout(this.#timer)
     this.#since = undefined
+    this.#abort(reason)
+  }
+
+  #abort(reason: () => Error): void {
+    this.#lost ??= new Abort()
     this.#lost.abort(reason)
   }
 
   #revive(): void {
     if (this.remaining() === 0) return
-    if (this.expired) this.#lost = new Abort()
+    if (this.expired) this.#lost = undefined
     if (this.#hasExternalTimer) return
     this.#clock.clearTimeout(this.#timer)
     this.#schedule()

@@ -53,17 +53,13 @@ const LONGEST_QUOTE = 60
 
 export const nameOf = ({ host, port }: Address): string => `${host}:${port}`
 
-/** The last failure of each server since a server has accepted the session. */
+/** The last failure of each server. */
 export class FailedAttempts {
   readonly #byServer = new Map<string, AttemptFailure & { count: number }>()
 
   add(server: string, { detail, outlook }: AttemptFailure): void {
     const count = (this.#byServer.get(server)?.count ?? 0) + 1
     this.#byServer.set(server, { detail, outlook, count })
-  }
-
-  clear(): void {
-    this.#byServer.clear()
   }
 
   /** Returns the best outlook of these servers: `temporary` if one of them was not tried, or may accept soon. */

@@ -20,8 +20,8 @@ export interface HostProviderOwner {
   dial(host: Address, timeout: number): void
   /** Drops the connection, or the attempt at one, and then calls {@link HostProvider.retry}. */
   moveAway(reason: string): void
-  /** The SRV records could not be looked up, so there is no host to dial. */
-  onLookupFailed(cause: ZooKeeperError, failure: AttemptFailure): void
+  /** Also called if the SRV records could not be looked up, so that there is no host to dial. */
+  onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void
 }
 
 export interface HostProviderSettings {
@@ -53,7 +53,8 @@ export class HostProvider {
   readonly #owner: HostProviderOwner
   readonly #hosts: HostList
   readonly #backoff = new Backoff()
-  readonly #failed = new FailedAttempts()
+  /** Created with the first failure since a server has accepted the session. */
+  #failed: FailedAttempts | undefined
   #servers: Servers
   /** True after the ensemble's configuration has named the hosts for the first time. */
   #isConfigured = false
@@ -96,7 +97,7 @@ export class HostProvider {
   onConnected(isReadOnly: boolean): void {
     this.#backoff.onConnected(this.#settings.clock.now())
     if (this.#current !== undefined) this.#hosts.onConnected(this.#current)
-    this.#failed.clear()
+    this.#failed = undefined
     if (isReadOnly) this.#searchWritable()
     this.#scheduleRefresh()
   }
@@ -117,15 +118,16 @@ export class HostProvider {
     if (!this.#backoff.isConnected && this.#current !== undefined) this.#hosts.onFailed(this.#current)
     this.#backoff.onConnectionLost(clock.now())
     const names = this.#names
-    this.#failed.add(this.#current === undefined ? (names[0] ?? '') : nameOf(this.#current), failure)
-    const outlook = this.#failed.outlookOf(names)
+    const failed = (this.#failed ??= new FailedAttempts())
+    failed.add(this.#current === undefined ? (names[0] ?? '') : nameOf(this.#current), failure)
+    const outlook = failed.outlookOf(names)
     if (outlook === 'permanent') return 'PROTOCOL'
     return outlook === 'absent' && !waitsForServers ? 'NOSERVER' : undefined
   }
 
   /** Returns a text that names each server and why it was not used. */
   describeFailures(): string {
-    return this.#failed.describe(this.#names, this.#current && nameOf(this.#current))
+    return (this.#failed ?? new FailedAttempts()).describe(this.#names, this.#current && nameOf(this.#current))
   }
 
   /** The names of all servers that are tried. */
@@ -236,7 +238,7 @@ export class HostProvider {
       if (this.#hosts.all.length === 0) {
         const detail = `the SRV records of ${srv} could not be looked up`
         const error = new ZooKeeperError('NOSERVER', { op: 'connect', fate: 'notSent', detail, cause })
-        this.#owner.onLookupFailed(error, failureToOpen(cause as Error))
+        this.#owner.onConnectionLost(error, failureToOpen(cause as Error))
         return
       }
     }

@@ -7,6 +7,9 @@ import type { Address } from '../../transport/transport.ts'
 /** Returns the same key for equal hosts. Host names are equal regardless of case (RFC 4343). */
 export const keyOf = ({ host, port }: Address): string => `${host.toLowerCase()} ${port}`
 
+/** Shared by all lists without a fallback. */
+const NONE: Address[] = []
+
 const keysOf = (hosts: readonly Address[]): Set<string> => new Set(hosts.map(keyOf))
 
 /** Removes duplicates: keeps the first host of each key. */
@@ -26,9 +29,9 @@ export class HostList {
   /** The hosts in the order of their next attempts. */
   #queue: Address[]
   /** The hosts that are tried if none of the others can be reached, in the order of their next attempts. */
-  #fallback: Address[] = []
-  /** The keys of the hosts whose last attempt failed. */
-  readonly #failed = new Set<string>()
+  #fallback: Address[] = NONE
+  /** The keys of the hosts whose last attempt failed. Created with the first, because most sessions have none. */
+  #failed: Set<string> | undefined
 
   /** Removes duplicates, because a host that is named twice would be tried twice as often. */
   constructor(hosts: readonly Address[], random: Random) {
@@ -66,26 +69,29 @@ export class HostList {
   next(): Address {
     const next = this.#takeFrom(this.#queue) ?? this.#takeFrom(this.#fallback)
     if (next !== undefined) return next
-    this.#failed.clear()
+    this.#failed = undefined
     return this.#takeFrom(this.#queue) as Address
   }
 
   /** Returns the first host that has not failed, and moves it to the end. */
   #takeFrom(queue: Address[]): Address | undefined {
-    const at = queue.findIndex(host => !this.#failed.has(keyOf(host)))
-    const [host] = at < 0 ? [] : queue.splice(at, 1)
-    if (host !== undefined) queue.push(host)
+    const at = queue.findIndex(host => this.#failed?.has(keyOf(host)) !== true)
+    const host = queue[at]
+    if (host === undefined) return undefined
+    // Not splice() and push(), because an array that grows keeps memory for seventeen hosts.
+    queue.copyWithin(at, at + 1)
+    queue[queue.length - 1] = host
     return host
   }
 
   /** Records that an attempt at a host has failed. */
   onFailed(host: Address): void {
-    this.#failed.add(keyOf(host))
+    ;(this.#failed ??= new Set()).add(keyOf(host))
   }
 
   /** Records that a host has accepted the session. */
   onConnected(host: Address): void {
-    this.#failed.delete(keyOf(host))
+    this.#failed?.delete(keyOf(host))
   }
 
   /**
@@ -121,7 +127,7 @@ export class HostList {
 
   /** Replaces the hosts to try if none of the others can be reached. */
   setFallback(fallback: readonly Address[]): void {
-    this.#fallback = distinct(fallback).filter(host => !this.has(host))
+    this.#fallback = fallback.length === 0 ? NONE : distinct(fallback).filter(host => !this.has(host))
   }
 
   #set(hosts: readonly Address[], fallback: readonly Address[]): void {
@@ -129,7 +135,7 @@ export class HostList {
     this.#keys = keysOf(hosts)
     this.#queue = [...hosts]
     this.setFallback(fallback)
-    this.#failed.clear()
+    this.#failed = undefined
   }
 }
 

@@ -16,7 +16,7 @@ export const connectionBugs: readonly PlantedBug[] = [
   {
     ...connection,
     bug: 'the lease counts from the reply to the connect request, not from the time at which that was sent',
-    from: 'const sentAt = this.#connectSentAt ?? readClocks(this.#settings.clock)',
+    from: 'const sentAt = this.#connectSentAt ?? readClocks(this.#clock)',
     to: 'const sentAt = readClocks(this.#settings.clock)',
   },
   {

@@ -33,14 +33,14 @@ export const life: readonly PlantedBug[] = [
   {
     ...lease,
     bug: 'a renewed lease keeps the aborted signal of the expired one',
-    from: 'if (this.expired) this.#lost = new Abort()',
+    from: 'if (this.expired) this.#lost = undefined',
     to: '',
   },
   {
     ...lease,
     bug: 'a renewed lease expires at the time of its first end',
     from: 'if (!this.expired) this.#schedule()',
-    to: 'this.#lost.abort(() => new Error())',
+    to: 'this.#abort(() => new Error())',
   },
   {
     ...states,
@@ -170,8 +170,8 @@ export const life: readonly PlantedBug[] = [
     ...session,
     caughtBy: 'test/session/reconnect.test.ts',
     bug: 'a notification advances the last zxid, so a reconnect loses the other events of the same multi',
-    from: 'this.diagnostics.onEvent(this.id, event)',
-    to: 'this.diagnostics.onEvent(this.id, event)\n    if (zxid > this.#lastZxid) this.#lastZxid = zxid',
+    from: 'this.diagnostics.onEvent(event)',
+    to: 'this.diagnostics.onEvent(event)\n    if (zxid > this.#lastZxid) this.#lastZxid = zxid',
   },
   {
     ...session,
@@ -198,7 +198,7 @@ export const life: readonly PlantedBug[] = [
     ...session,
     caughtBy: 'test/session/life/credentials.test.ts',
     bug: 'calls wait for ever if the connection is lost after the end of the lease',
-    from: 'if (this.#lease.expired) this.#onLeaseExpired()',
+    from: 'if (this.#lease.expired) this.onLeaseExpired()',
     to: '',
   },
   {

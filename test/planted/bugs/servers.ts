@@ -31,7 +31,7 @@ export const servers: readonly PlantedBug[] = [
   {
     ...hosts,
     bug: 'hosts that stayed silent are tried before the one that answered',
-    from: 'findIndex(host => !this.#failed.has(keyOf(host)))',
+    from: 'findIndex(host => this.#failed?.has(keyOf(host)) !== true)',
     to: 'findIndex(() => true)',
     caughtBy: 'test/session/servers/silent-hosts.test.ts',
   },
@@ -142,7 +142,7 @@ export const servers: readonly PlantedBug[] = [
     ...hosts,
     bug: 'hosts that have just failed are tried first after the next loss of the connection',
     caughtBy: 'test/session/servers/hosts.test.ts',
-    from: 'this.#failed.add(keyOf(host))',
+    from: '(this.#failed ??= new Set()).add(keyOf(host))',
     to: '',
   },
   {

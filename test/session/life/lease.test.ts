@@ -47,7 +47,7 @@ describe('a lease', () => {
   beforeEach(() => {
     clock = new VirtualClock()
     expiries = 0
-    lease = new Lease(clock, () => expiries++)
+    lease = new Lease(clock, { onLeaseExpired: () => expiries++ })
   })
 
   it('has no remaining time before it starts, and does not expire', async () => {

@@ -24,8 +24,6 @@ describe('FailedAttempts', () => {
     failed.add('a', temporary('busy'))
     expect(failed.outlookOf(['a', 'b'])).to.equal('temporary')
     expect(failed.outlookOf(['b'])).to.equal('absent')
-    failed.clear()
-    expect(failed.outlookOf(['b'])).to.equal('temporary')
   })
 
   it('describes the last failure of each server, the number of attempts, and the servers without one', () => {
