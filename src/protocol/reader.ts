@@ -22,8 +22,8 @@ export class Reader implements FieldReader {
   #end: number
   /** The length of the frame if it has its own memory; otherwise 0. */
   #ownLength = 0
-  /** The string that was decoded last. Many sessions of one process may get an event of the same path. */
-  #lastString = ''
+  /** The last string that is ASCII, because many sessions of one process may get an event of the same path. */
+  #lastAscii = ''
 
   /**
    * @param start offset of the first byte of the frame. Default: 0.
@@ -89,8 +89,11 @@ export class Reader implements FieldReader {
    */
   string(): string {
     const at = this.#takeString()
-    if (!this.#isLastString(at)) this.#lastString = this.#bytes.toString('utf8', at, this.#offset)
-    return this.#lastString
+    if (this.#isLastAscii(at)) return this.#lastAscii
+    const text = this.#bytes.toString('utf8', at, this.#offset)
+    // A character of several bytes makes the text shorter than its bytes. No character makes it longer.
+    if (text.length === this.#offset - at) this.#lastAscii = text
+    return text
   }
 
   stringOrNull(): string | null {
@@ -151,18 +154,11 @@ export class Reader implements FieldReader {
     return of.read(this)
   }
 
-  /**
-   * True if the bytes from `at` to the offset are the last string, in ASCII. Compares from the end, because paths often
-   * start alike.
-   */
-  #isLastString(at: number): boolean {
-    const last = this.#lastString
+  /** True if the bytes from `at` to the offset are that string. Compares the ends first, because paths start alike. */
+  #isLastAscii(at: number): boolean {
     let i = this.#offset - at
-    if (i !== last.length) return false
-    while (i-- > 0) {
-      const byte = this.#bytes[at + i] ?? NOT_ASCII
-      if (byte >= NOT_ASCII || byte !== last.charCodeAt(i)) return false
-    }
+    if (i !== this.#lastAscii.length) return false
+    while (i > 0) if (this.#bytes[at + --i] !== this.#lastAscii.charCodeAt(i)) return false
     return true
   }
 
@@ -202,5 +198,3 @@ export class Reader implements FieldReader {
 }
 
 const NO_BYTES = Buffer.alloc(0)
-/** The first byte value that is not a character of its own in UTF-8. */
-const NOT_ASCII = 0x80

@@ -148,25 +148,25 @@ export class Diagnostics {
   }
 
   onAttempt(address: Address): void {
-    this.#log?.(`connecting to ${nameOf(address)}`)
+    this.#log(`connecting to ${nameOf(address)}`)
   }
 
   onConnected(address: Address, readOnly: boolean): void {
     this.#connects++
-    this.#log?.(`accepted by ${nameOf(address)}${readOnly ? ', which is read-only' : ''}`)
+    this.#log(`accepted by ${nameOf(address)}${readOnly ? ', which is read-only' : ''}`)
     if (channels.connect.hasSubscribers)
       channels.connect.publish({ address, sessionId: this.#session.id, readOnly } satisfies ConnectMessage)
   }
 
   onDisconnected(cause: Error): void {
     this.#disconnects++
-    this.#log?.(cause.message)
+    this.#log(cause.message)
     if (channels.disconnect.hasSubscribers)
       channels.disconnect.publish({ sessionId: this.#session.id, cause } satisfies DisconnectMessage)
   }
 
   onStateChanged(state: State, previous: State): void {
-    this.#log?.(`state ${previous} -> ${state}`)
+    this.#log(`state ${previous} -> ${state}`)
     if (channels.state.hasSubscribers)
       channels.state.publish({ sessionId: this.#session.id, state, previous } satisfies StateMessage)
   }
@@ -186,8 +186,7 @@ export class Diagnostics {
       channels.watch.publish({ sessionId: this.#session.id, type, path } satisfies WatchMessage)
   }
 
-  get #log(): DebugLog | undefined {
-    const { debugLog } = this.#settings
-    return debugLog && (line => debugLog(`${hex64(this.#session.id)}: ${line}`))
+  #log(line: string): void {
+    this.#settings.debugLog?.(`${hex64(this.#session.id)}: ${line}`)
   }
 }

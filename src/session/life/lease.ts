@@ -101,8 +101,7 @@ export class Lease {
   }
 
   #abort(reason: () => Error): void {
-    this.#lost ??= new Abort()
-    this.#lost.abort(reason)
+    ;(this.#lost ??= new Abort()).abort(reason)
   }
 
   #revive(): void {

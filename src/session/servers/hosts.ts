@@ -7,9 +7,6 @@ import type { Address } from '../../transport/transport.ts'
 /** Returns the same key for equal hosts. Host names are equal regardless of case (RFC 4343). */
 export const keyOf = ({ host, port }: Address): string => `${host.toLowerCase()} ${port}`
 
-/** Shared by all lists without a fallback. */
-const NONE: Address[] = []
-
 const keysOf = (hosts: readonly Address[]): Set<string> => new Set(hosts.map(keyOf))
 
 /** Removes duplicates: keeps the first host of each key. */
@@ -29,7 +26,7 @@ export class HostList {
   /** The hosts in the order of their next attempts. */
   #queue: Address[]
   /** The hosts that are tried if none of the others can be reached, in the order of their next attempts. */
-  #fallback: Address[] = NONE
+  #fallback: Address[] = []
   /** The keys of the hosts whose last attempt failed. Created with the first, because most sessions have none. */
   #failed: Set<string> | undefined
 
@@ -75,7 +72,7 @@ export class HostList {
 
   /** Returns the first host that has not failed, and moves it to the end. */
   #takeFrom(queue: Address[]): Address | undefined {
-    const at = queue.findIndex(host => this.#failed?.has(keyOf(host)) !== true)
+    const at = queue.findIndex(host => !this.#failed?.has(keyOf(host)))
     const host = queue[at]
     if (host === undefined) return undefined
     // Not splice() and push(), because an array that grows keeps memory for seventeen hosts.
@@ -127,7 +124,7 @@ export class HostList {
 
   /** Replaces the hosts to try if none of the others can be reached. */
   setFallback(fallback: readonly Address[]): void {
-    this.#fallback = fallback.length === 0 ? NONE : distinct(fallback).filter(host => !this.has(host))
+    this.#fallback = distinct(fallback).filter(host => !this.has(host))
   }
 
   #set(hosts: readonly Address[], fallback: readonly Address[]): void {

@@ -26,14 +26,14 @@ export const protocol: readonly PlantedBug[] = [
   {
     ...reader,
     bug: 'a byte that is not UTF-8 is read as the character of the string before',
-    from: 'byte >= NOT_ASCII || byte !==',
-    to: 'byte !==',
+    from: 'if (text.length === this.#offset - at) this.#lastAscii = text',
+    to: 'this.#lastAscii = text',
   },
   {
     ...reader,
     bug: 'a path that differs from the one before in its first character only is read as that one',
-    from: 'while (i-- > 0) {',
-    to: 'while (--i > 0) {',
+    from: 'while (i > 0) if',
+    to: 'while (i > 1) if',
   },
   {
     ...reader,

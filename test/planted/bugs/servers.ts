@@ -31,7 +31,7 @@ export const servers: readonly PlantedBug[] = [
   {
     ...hosts,
     bug: 'hosts that stayed silent are tried before the one that answered',
-    from: 'findIndex(host => this.#failed?.has(keyOf(host)) !== true)',
+    from: 'findIndex(host => !this.#failed?.has(keyOf(host)))',
     to: 'findIndex(() => true)',
     caughtBy: 'test/session/servers/silent-hosts.test.ts',
   },
