@@ -9,6 +9,7 @@ import { measureCalls, measureHandOvers, Pairs } from './calls.ts'
 import type { EnsembleFigures } from './figures.ts'
 import { measureLeaderLoss } from './leader-loss.ts'
 import { PinnedSessions } from './pinned.ts'
+import { FrameCounter } from '../measure/frame-counter.ts'
 import { measurePlacements } from './placements.ts'
 import { sitesOf, type Site } from './start.ts'
 
@@ -36,17 +37,31 @@ export async function measureEnsemble(
   const addresses = sites.map(({ address }) => address)
   const sessions = Math.max(sites.length, Math.min(MOST_SESSIONS, Math.max(...sizes)))
   const random = seeded(seed)
-  await using admin = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, signal })
+  const setUp = new FrameCounter(root, { framePassed: () => undefined, otherFramePassed: () => undefined })
+  // On the first server alone as long as frames are counted, because that server counts the pings of this session too.
+  await using admin = await connect(addresses[0] ?? servers, {
+    ...{ sessionTimeout: SESSION_TIMEOUT, signal, onFrame: setUp.observer() },
+  })
   await admin.create(root)
   const pinned = new PinnedSessions(addresses, root, {
     failed: error => stop.abort(error),
     opened: () => progress.show('opening sessions on each server'),
   })
   try {
-    const plan = { admin, root, sites, sessions, random, signal, isAlone: ensemble !== undefined }
+    const plan = {
+      admin,
+      adminTraffic: setUp.traffic,
+      root,
+      sites,
+      sessions,
+      random,
+      signal,
+      isAlone: ensemble !== undefined,
+    }
     progress.show('the sessions on all servers, and on one of them')
     const { placed, testimonies } = await orAborted(measurePlacements(pinned, plan), signal)
     await pinned.workers.close(CLOSE_TIMEOUT)
+    admin.updateServerList(servers)
     progress.show('hand-overs between the servers')
     await using pairs = await Pairs.open(addresses, signal)
     const calls = await measureCalls(pairs, plan)

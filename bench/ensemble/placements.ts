@@ -3,6 +3,7 @@ import type { Client } from '../../src/index.ts'
 import type { Scenario } from '../harness/scenario.ts'
 import { shuffled } from '../harness/plan.ts'
 import { scenarios } from '../scenarios/index.ts'
+import type { Traffic } from '../measure/frame-counter.ts'
 import { median, sum } from '../measure/statistics.ts'
 import type { Placed, ServerCounts, Testimonies } from './figures.ts'
 import type { Passed, PinnedSessions, Placement } from './pinned.ts'
@@ -15,7 +16,9 @@ const STEPS = 5
 const ATTEMPTS = 50
 
 export interface PlacementPlan {
+  /** Connected to the first server. */
   admin: Client
+  adminTraffic: Traffic
   root: string
   sites: readonly Site[]
   sessions: number
@@ -43,7 +46,7 @@ export function waysOf(sites: readonly Pick<Site, 'role'>[]): Way[] {
 /** Measures each scenario with each placement, in turns, so that drift of the machine affects all of them. */
 export async function measurePlacements(
   pinned: PinnedSessions,
-  { admin, root, sites, sessions, random, signal, isAlone }: PlacementPlan,
+  { admin, adminTraffic, root, sites, sessions, random, signal, isAlone }: PlacementPlan,
 ): Promise<{ placed: Placed[]; testimonies: Testimonies }> {
   const runs: PlacedRun[] = []
   for (const name of NAMES) {
@@ -59,7 +62,7 @@ export async function measurePlacements(
       runs.push(run)
     }
   }
-  const witnesses = await startTestimonies(pinned, sites, isAlone ? ATTEMPTS : 1)
+  const witnesses = await startTestimonies(pinned, adminTraffic, sites, isAlone ? ATTEMPTS : 1)
   for (let step = 0; step < STEPS; step++)
     for (const run of shuffled(runs, random)) {
       signal.throwIfAborted()
@@ -133,13 +136,20 @@ const mediansOf = (all: readonly Passed[]): ServerCounts[] =>
 
 type Frames = [sent: number, received: number]
 
+const framesOf = (all: readonly Traffic[]): Frames => {
+  const counts = all.flatMap(({ work, handshakes, fences, pings }) => [work, handshakes, fences, pings])
+  return [sum(counts.map(each => each.framesSent)), sum(counts.map(each => each.framesReceived))]
+}
+
 /** Starts counting at both ends. No frame may be in flight, now or when the returned function is called. */
-async function startTestimonies({ workers }: PinnedSessions, sites: readonly Site[], attempts: number) {
+async function startTestimonies(
+  { workers }: PinnedSessions,
+  adminTraffic: Traffic,
+  sites: readonly Site[],
+  attempts: number,
+) {
   const clients = async () =>
-    (await workers.trafficByUnit()).map(({ work, handshakes, fences, pings }): Frames => {
-      const all = [work, handshakes, fences, pings]
-      return [sum(all.map(each => each.framesSent)), sum(all.map(each => each.framesReceived))]
-    })
+    (await workers.trafficByUnit()).map((traffic, i): Frames => framesOf(i === 0 ? [traffic, adminTraffic] : [traffic]))
   const servers = () =>
     Promise.all(
       sites.map(async ({ witness }): Promise<Frames | undefined> => {
@@ -148,12 +158,12 @@ async function startTestimonies({ workers }: PinnedSessions, sites: readonly Sit
         return framesSent === undefined || framesReceived === undefined ? undefined : [framesSent, framesReceived]
       }),
     )
-  /** Reads both ends at a moment without traffic. */
+  /** Reads both ends at a moment without traffic, at which the servers have counted all frames too. */
   const read = async () => {
     for (let attempt = 1; ; attempt++) {
-      const [before, said, after] = [await clients(), await servers(), await clients()]
-      if (JSON.stringify(before) === JSON.stringify(after) || attempt >= attempts)
-        return { clients: after, servers: said }
+      const before = { clients: await clients(), servers: await servers() }
+      const after = { clients: await clients(), servers: await servers() }
+      if (JSON.stringify(before) === JSON.stringify(after) || attempt >= attempts) return after
     }
   }
   const before = await read()
