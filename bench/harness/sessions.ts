@@ -23,6 +23,8 @@ export class BenchSession {
   readonly #counter: Pick<FrameCounter, 'observer'>
   readonly #timeout: number
   readonly #rearmed: (() => void)[] = []
+  /** Why the last connection ended. */
+  #cause = 'unknown'
 
   constructor(servers: string, counter: Pick<FrameCounter, 'observer'>, timeout = SESSION_TIMEOUT) {
     this.#servers = servers
@@ -37,6 +39,7 @@ export class BenchSession {
       attemptTimeout: ATTEMPT_TIMEOUT,
       onFrame: this.#counter.observer(() => this.#rearmed.splice(0).forEach(resolve => resolve())),
       dial: this.link.dial,
+      onConnectionError: error => (this.#cause = error.message),
       ...(signal && { signal }),
     })
     return this
@@ -64,7 +67,7 @@ export class BenchSession {
       if (state !== 'connected' && state !== 'closed')
         onLost(
           new Error(
-            `session 0x${client.sessionId.toString(16)} lost its connection (${state}), so the counts are incomplete`,
+            `session 0x${client.sessionId.toString(16)} lost its connection (${state}), so the counts are incomplete: ${this.#cause}`,
           ),
         )
     })
