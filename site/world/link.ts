@@ -152,6 +152,17 @@ export function linkOf({ scenario, deeds, frames: shown }: Story): string {
   return link
 }
 
+/** True if a link can hold the story. */
+export function isLinkable(story: Story): boolean {
+  try {
+    linkOf(story)
+    return true
+  } catch (error) {
+    if (error instanceof LinkError) return false
+    throw error
+  }
+}
+
 /**
  * Returns the story of a link.
  * @throws LinkError if it is not exactly what `linkOf` returns for a story

@@ -1,6 +1,7 @@
 // A world that a reader can watch and change: it stands between two frames, can be replayed to any of its frames, and
 // remembers its story. It runs in Node and in browsers, and the same story has the same frames everywhere.
 import { doIn } from './deeds.ts'
+import { isLinkable } from './link.ts'
 import type { NodeChange, Picture } from './picture.ts'
 import { historyOf, pictureOf, type ReleaseStart } from './picture-of.ts'
 import { Simulation, type ObservedTraffic } from './simulation.ts'
@@ -113,15 +114,18 @@ export class World {
 
   /**
    * Does something now. Frames that the deed causes are shown by the next steps. Deeds that would follow are forgotten.
-   * Returns false, and does nothing, if a link of the story would be too long, or the world is full.
+   * Returns false, and does nothing, if no link can hold the story with this deed, or the world is full.
    */
   act(deed: Deed): Promise<boolean> {
     return this.#inTurn(async () => {
-      if (this.isFull || this.#done.length >= LIMITS.deeds) return false
+      if (this.isFull) return false
       await this.#pass(0)
+      const next: Intervention = { after: this.#sent, at: this.now, do: deed }
+      // With the longest number of frames, because the story goes on.
+      if (!isLinkable({ scenario: this.#scenario, deeds: [...this.#done, next], frames: LIMITS.frames })) return false
       this.#shown = this.#sent
       this.#pending = []
-      await this.#do({ after: this.#sent, at: this.now, do: deed })
+      await this.#do(next)
       return true
     })
   }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { paths } from '../../../src/protocol/entry.ts'
 import { CREATE_MODES, LIMITS, type Call, type CreateMode } from '../../world/story.ts'
 import type { Props } from './app.tsx'
 
@@ -18,7 +19,7 @@ export function CallForm({ playground, client }: Props & { client: number }) {
     ['sync', { op: 'sync', path }],
     ['watch all below', { op: 'add watch', path, recursive: true }],
   ]
-  const isPath = /^\/([^/\0]+(\/[^/\0]+)*)?$/.test(path)
+  const isPath = paths.pathProblem(path) === undefined
   return (
     <div class="calls">
       <h3>Let client {client} call</h3>

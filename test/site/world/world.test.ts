@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { linkOf, storyOf } from '../../../site/world/link.ts'
 import { World } from '../../../site/world/world.ts'
-import { LIMITS, type Scenario, type Story } from '../../../site/world/story.ts'
+import { LIMITS, type Call, type Scenario, type Story } from '../../../site/world/story.ts'
 import type { WireFrame } from '../../../site/world/wire-frame.ts'
 
 const scenario: Scenario = { recipe: 'mutex', clients: 3, servers: 1, seed: 7 }
@@ -72,6 +73,20 @@ describe('a world', () => {
     expect(back.story.deeds.map(({ do: { kind } }) => kind)).to.deep.equal(['kill'])
     await world.close()
     await back.close()
+  })
+
+  it('refuses a deed that no link can hold, and its story stays one that a link can hold', async () => {
+    const world = await World.open({ ...scenario, recipe: 'bare-clients' })
+    await world.settle()
+    const act = (call: Call) => world.act({ kind: 'call', client: 1, call })
+    for (const path of ['/.', '/a/..', '/\u{1f600}', '/\ud800'])
+      expect(await act({ op: 'get', path, watch: false }), path).to.equal(false)
+    expect(world.story.deeds).to.deep.equal([])
+    let done = 0
+    while (await act({ op: 'set', path: '/a', data: '€'.repeat(LIMITS.data) })) done++
+    expect(done).to.equal(4)
+    expect(storyOf(linkOf(world.story))).to.deep.equal(world.story)
+    await world.close()
   })
 
   it('stops soon after the limit of frames if a story asks for days of pings', async () => {
