@@ -12,7 +12,7 @@ import { nextSpeed, virtualTimeOf, type Speed } from './pace.ts'
 import { selectionOf, type Selection } from './selection.ts'
 import { Sight } from './sight.ts'
 import { WorkQueue } from './work-queue.ts'
-import { describeLast } from './words.ts'
+import { describeLast, FULL, REFUSED } from './words.ts'
 
 /** The longest real time that one drawing lets pass, so that a page that was in the background does not leap. */
 const LONGEST_TICK = 100
@@ -222,7 +222,8 @@ export class Playground {
     return this.#work.do(async () => {
       const isDone = await this.#sight.world.act(deed)
       this.#look()
-      this.#say(isDone ? `Done: ${deed.kind}.` : 'This can no longer be done in this story: start again.')
+      this.#error = isDone ? undefined : this.#sight.world.isFull ? FULL : REFUSED
+      this.#say(this.#error ?? `Done: ${deed.kind}.`)
     })
   }
 
@@ -243,6 +244,7 @@ export class Playground {
     const virtual = virtualTimeOf(ms, this.#speed, this.#sight.traffic)
     if (!still && this.#sight.passWithin(virtual)) return Promise.resolve()
     return this.#work.do(async () => {
+      if (this.#sight.world.isFull) throw new Error(FULL)
       if (still) await this.#sight.world.step()
       else await this.#sight.pass(virtual)
       if (still) this.#sight.look()

@@ -1,7 +1,12 @@
 // The states of clients and servers, and what one can do with them, in words.
 import type { ClientPicture, Picture, Role, ServerPicture } from '../../world/picture.ts'
-import type { Deed, RecipeId } from '../../world/story.ts'
+import { LIMITS, type Deed, type RecipeId } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
+
+/** Why a deed is refused, and why time passes no more. */
+export const REFUSED =
+  'This cannot be done: the link of the story could not hold it. Start again, or use shorter values.'
+export const FULL = `A story ends after ${LIMITS.frames.toLocaleString('en')} frames. Go back, or start again.`
 
 /** How a client looks on the stage. */
 export type Look =

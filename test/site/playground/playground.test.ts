@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import { linkOf } from '../../../site/world/link.ts'
-import type { Story } from '../../../site/world/story.ts'
+import { LIMITS, type Story } from '../../../site/world/story.ts'
 import { Playground } from '../../../site/playground/model/playground.ts'
 
 const START: Story = { scenario: { recipe: 'mutex', clients: 3, servers: 1, seed: 2 }, deeds: [], frames: 0 }
@@ -35,6 +35,28 @@ describe('the state of the playground', () => {
     const playground = await open('not-a-link')
     expect(playground.error).to.match(/\w+ \w+/)
     expect(playground.story).to.deep.equal(START)
+  })
+
+  it('says why it refuses a deed, until the next one is done', async () => {
+    const playground = await open()
+    await playground.settle()
+    const call = (path: string) => playground.act({ kind: 'call', client: 1, call: { op: 'get', path, watch: false } })
+    await call('/a/..')
+    expect(playground.error).to.match(/cannot be done/)
+    expect(playground.said).to.equal(playground.error)
+    expect(() => playground.address).not.to.throw()
+    await call('/a')
+    expect(playground.error).to.equal(undefined)
+  })
+
+  it('pauses, and says why, when the story is as long as one can be', async () => {
+    const scenario = { ...START.scenario, clients: 60 }
+    const playground = await open(linkOf({ scenario, deeds: [], frames: LIMITS.frames }))
+    expect(playground.sight.world.isFull).to.equal(true)
+    playground.play()
+    await playground.tick(100, false)
+    expect(playground.playing).to.equal(false)
+    expect(playground.error).to.match(/20,000 frames/)
   })
 
   it('lets a frame fly between two whole milliseconds', async () => {
