@@ -80,13 +80,17 @@ function useLink(playground: Playground): void {
   }, [address, playing])
 }
 
+/** What needs the arrow keys itself, and what needs Space. */
+const USERS_OF_ARROWS = 'input, select, textarea, [data-keys]'
+const USERS_OF_SPACE = `${USERS_OF_ARROWS}, button, a, summary`
+
 /** Space plays and pauses, the arrows go from frame to frame, unless the focus is on something that needs these keys. */
 function useKeys(playground: Playground): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return
       const target = event.target as Element
-      if (target.closest('input, select, textarea, button, a, summary, [data-keys]') !== null) return
+      if (target.closest(event.key === ' ' ? USERS_OF_SPACE : USERS_OF_ARROWS) !== null) return
       const act = ACTIONS[event.key]
       if (act === undefined) return
       event.preventDefault()

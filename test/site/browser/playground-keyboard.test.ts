@@ -45,6 +45,15 @@ describe('the playground by keyboard', () => {
     expect(await open.evaluate('playground.playing')).to.equal(false)
   })
 
+  it('goes back and forward with the arrows also after a press of a button', async () => {
+    await open.press('one frame forward')
+    const frames = await open.evaluate<number>(FRAMES)
+    await press('ArrowRight', 'ArrowRight')
+    expect(await open.evaluate(FRAMES)).to.equal(frames + 2)
+    await press('ArrowLeft')
+    expect(await open.evaluate(FRAMES)).to.equal(frames + 1)
+  })
+
   it('leads to a client, to the next one, and to what can be done to it', async () => {
     await tabTo('.token')
     await press('ArrowRight', 'ArrowRight')
