@@ -1,10 +1,13 @@
 import { useState } from 'preact/hooks'
 import { paths } from '../../../src/protocol/entry.ts'
+import type { ClientPicture } from '../../world/picture.ts'
 import { CREATE_MODES, LIMITS, type Call, type CreateMode } from '../../world/story.ts'
+import { seconds } from '../model/words.ts'
 import type { Props } from './app.tsx'
 
 /** Lets a bare client call an operation. */
-export function CallForm({ playground, client }: Props & { client: number }) {
+export function CallForm({ playground, client }: Props & { client: ClientPicture }) {
+  const { id } = client
   const [path, setPath] = useState('/a')
   const [data, setData] = useState('')
   const [mode, setMode] = useState<CreateMode>('persistent')
@@ -19,14 +22,16 @@ export function CallForm({ playground, client }: Props & { client: number }) {
     ['sync', { op: 'sync', path }],
     ['watch all below', { op: 'add watch', path, recursive: true }],
   ]
+  const outcome = client.journal.findLast(({ kind }) => kind === 'result' || kind === 'error' || kind === 'event')
   const isPath = paths.pathProblem(path) === undefined
   return (
     <div class="calls">
-      <h3>Let client {client} call</h3>
+      <h3>Let client {id} call</h3>
       <div class="pair">
         <label class="field">
           <span>Path</span>
           <input
+            type="text"
             value={path}
             maxLength={LIMITS.path}
             aria-invalid={!isPath}
@@ -35,7 +40,12 @@ export function CallForm({ playground, client }: Props & { client: number }) {
         </label>
         <label class="field">
           <span>Data</span>
-          <input value={data} maxLength={LIMITS.data} onInput={event => setData(event.currentTarget.value)} />
+          <input
+            type="text"
+            value={data}
+            maxLength={LIMITS.data}
+            onInput={event => setData(event.currentTarget.value)}
+          />
         </label>
       </div>
       <div class="pair">
@@ -54,18 +64,23 @@ export function CallForm({ playground, client }: Props & { client: number }) {
           with a watch
         </label>
       </div>
-      <div class="buttons many" role="group" aria-label={`Calls of client ${client}`}>
+      <div class="buttons many" role="group" aria-label={`Calls of client ${id}`}>
         {calls.map(([title, call]) => (
           <button
             key={title}
             type="button"
             disabled={!isPath}
-            onClick={() => void playground.act({ kind: 'call', client, call })}
+            onClick={() => void playground.act({ kind: 'call', client: id, call })}
           >
             {title}
           </button>
         ))}
       </div>
+      {outcome !== undefined && (
+        <p class={`outcome ${outcome.kind === 'error' ? 'bad' : ''}`} aria-live="polite">
+          <time>{seconds(outcome.at)}</time> {outcome.text}
+        </p>
+      )}
     </div>
   )
 }

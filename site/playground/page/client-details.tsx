@@ -52,9 +52,9 @@ export function ClientDetails({ playground, id }: Props & { id: number }) {
           </li>
         ))}
       </ul>
-      <h4>What its program saw</h4>
+      <h4>What its program saw, the last first</h4>
       <ol class="log" tabIndex={0} aria-label={`Journal of client ${id}`} data-keys>
-        {journal.map(({ at, kind, text }, i) => (
+        {journal.toReversed().map(({ at, kind, text }, i) => (
           <li key={i} class={kind === 'error' ? 'bad' : ''}>
             <time>{seconds(at)}</time> {text}
           </li>

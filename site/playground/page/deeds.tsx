@@ -56,7 +56,7 @@ export function Deeds({ playground }: Props) {
           onInput={event => setStopSeconds(event.currentTarget.valueAsNumber)}
         />
       </label>
-      {recipe === 'bare-clients' && <CallForm playground={playground} client={chosen.id} />}
+      {recipe === 'bare-clients' && <CallForm playground={playground} client={chosen} />}
       <WriteForm playground={playground} client={chosen} />
     </section>
   )

@@ -1,6 +1,8 @@
 // What a reader does to the world of the playground, and what the page shows then.
 import { expect } from 'chai'
 import type { Browser } from 'playwright-core'
+import { storyOf } from '../../../site/world/link.ts'
+import { World } from '../../../site/world/world.ts'
 import { startChromium } from '../../browser/chromium.ts'
 import { openPlayground, type OpenPlayground } from '../support/open-playground.ts'
 
@@ -99,6 +101,19 @@ describe('in the playground,', () => {
     expect(await open.page.locator('.inspector .log').textContent()).to.match(/deleted by the operator/)
   })
 
+  it('a bare client’s call shows its result below the button, and as the first line of its journal', async () => {
+    await open.evaluate('playground.start({ recipe: "bare-clients", clients: 2, servers: 1, seed: 7 })')
+    await open.press('forward until it is quiet')
+    await open.press('get')
+    await open.press('forward until it is quiet')
+    expect(await open.page.locator('.calls .outcome.bad').innerText()).to.match(/NONODE/)
+    await open.press('create')
+    await open.press('forward until it is quiet')
+    expect(await open.page.locator('.calls .outcome').innerText()).to.match(/created \/a$/)
+    await choose(1)
+    expect(await open.page.locator('.inspector .log li').first().innerText()).to.match(/created \/a$/)
+  })
+
   it('one frame back and one forward give the same picture, to the pixel', async () => {
     await choose(2)
     await deed('cut')
@@ -112,7 +127,7 @@ describe('in the playground,', () => {
     }
   })
 
-  it('a link shows the same frames, byte by byte, in two fresh browsers', async () => {
+  it('a link shows the same frames, byte by byte, in Node and in two fresh browsers', async () => {
     await choose(6)
     await deed('kill')
     await open.press(/^Let the holder release/)
@@ -120,6 +135,9 @@ describe('in the playground,', () => {
     const link = await open.evaluate<string>('playground.link')
     const bytes = await open.evaluate<string[]>(BYTES)
     expect(bytes.length).to.be.above(150)
+    const inNode = await World.replay(storyOf(link))
+    expect(inNode.frames.map(frame => Buffer.from(frame.bytes).toString('hex'))).to.deep.equal(bytes)
+    await inNode.close()
     for (let i = 0; i < 2; i++) {
       const other = await startChromium()
       const opened = await openPlayground(other, link)
