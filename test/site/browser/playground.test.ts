@@ -4,8 +4,19 @@ import { brotliCompressSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
 import { axeViolations } from '../../../site/checks/axe.ts'
 import { invalidHtml } from '../../../site/checks/html.ts'
+import { linkOf } from '../../../site/world/link.ts'
+import type { Story } from '../../../site/world/story.ts'
+import { World } from '../../../site/world/world.ts'
 import { startChromium } from '../../browser/chromium.ts'
 import { builtPlayground, openPlayground, type OpenPlayground } from '../support/open-playground.ts'
+
+async function storyThatCreates(path: string): Promise<Story> {
+  await using world = await World.open({ recipe: 'bare-clients', clients: 2, servers: 1, seed: 7 })
+  await world.settle()
+  await world.act({ kind: 'call', client: 1, call: { op: 'create', path, data: '', mode: 'persistent' } })
+  await world.settle()
+  return world.story
+}
 
 const WIDTHS = { phone: 360, tablet: 820, desktop: 1280 }
 
@@ -40,6 +51,39 @@ describe('the playground', () => {
     expect(await open.page.getByRole('alert').textContent()).to.match(/link/)
     expect(await open.page.locator('main img').count()).to.equal(0)
     expect(open.messages).to.deep.equal([])
+    await open.close()
+  })
+
+  it('shows the name of a node as text, whatever it is', async () => {
+    const name = '/<img src=x onerror=alert(1)>'
+    const open = await openPlayground(browser, linkOf(await storyThatCreates(name)))
+    expect(await open.page.locator('[data-path]').last().getAttribute('data-path')).to.equal(name)
+    await open.evaluate(`playground.select({ kind: 'node', path: ${JSON.stringify(name)} })`)
+    await open.idle()
+    expect(await open.page.locator('.inspector').textContent()).to.contain(name)
+    await open.evaluate("playground.select({ kind: 'client', client: 1 })")
+    await open.idle()
+    expect(await open.page.locator('.inspector .log').textContent()).to.contain(`create ${name}`)
+    expect(await open.page.locator('img').count()).to.equal(0)
+    expect(open.messages).to.deep.equal([])
+    await open.close()
+  })
+
+  it('stays valid HTML when it is drawn, whatever is chosen', async () => {
+    const open = await openPlayground(browser, linkOf(await storyThatCreates('/a')))
+    for (const selection of [
+      "{kind:'frame',n:3}",
+      "{kind:'client',client:1}",
+      "{kind:'node',path:'/a'}",
+      "{kind:'server',server:1}",
+    ]) {
+      await open.evaluate(`playground.select(${selection})`)
+      await open.idle()
+      const drawn = await open.evaluate<string>(
+        'document.body.innerHTML.replaceAll(/<(script|style).*?<\\/\\1>/gs, "")',
+      )
+      expect(await invalidHtml(drawn), selection).to.deep.equal([])
+    }
     await open.close()
   })
 
