@@ -111,12 +111,12 @@ export const lostAnswer: Lesson = {
       text: 'Client 1 holds the lock. Client 2 has just sent its create: a node with a number that the server will choose. The answer will be lost with the connection.',
       focus: { frame: { kind: 'request', client: 2 } },
       question: {
-        text: 'The connection of client 2 ends before the answer arrives. Does its node exist?',
-        choices: ['Yes', 'No', 'The client cannot know'],
+        text: 'The connection of client 2 ends before the answer arrives. What does client 2 know of its node?',
+        choices: ['That it exists', 'That it does not exist', 'Neither: it cannot know'],
         answer: 2,
         play: [{ until: { kind: 'answer', client: 2 } }, { wait: 8 }],
         explanation:
-          'The client cannot know: the request may be lost, or its answer. We see both ends, and see that the server has created the node.',
+          'It cannot know: the request may be lost, or its answer. We see both ends, and see that the server has created the node.',
         focus: { node: '/lock' },
       },
     },

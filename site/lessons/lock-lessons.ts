@@ -124,7 +124,8 @@ export const oneTrip: Lesson = {
     {
       play: [{ settle: true }],
       text: 'These waiters look ahead. Each has listed the queue while its predecessor held the lock or waited, and watches three nodes: its own, its predecessor, and the one before that. So it has done in advance what the list after the wake-up would do.',
-      focus: { client: 2 },
+      // Client 2 has no node before its predecessor.
+      focus: { client: 3 },
       question: {
         text: 'Each line takes 5 ms. Client 1 releases now. After how many milliseconds does client 2 hold the lock?',
         choices: ['5 ms', '10 ms', '20 ms'],

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import type { Lesson } from '../../../site/lessons/lesson.ts'
+import { oneTrip } from '../../../site/lessons/lock-lessons.ts'
 import { isMatch, LessonRun } from '../../../site/lessons/lesson-run.ts'
 import type { ClientPicture } from '../../../site/world/picture.ts'
 import { explanationOf } from '../../../site/world/wire-frame-words.ts'
@@ -192,6 +193,14 @@ describe('the lessons', () => {
   it('do not betray the answers by their places', () => {
     const answers = LESSONS.flatMap(({ steps }) => steps.flatMap(({ question }) => question?.answer ?? []))
     for (const place of [0, 1, 2]) expect(answers.filter(answer => answer === place).length).to.be.at.least(4)
+  })
+
+  it('mark a client that watches three nodes where they say that each waiter does', async () => {
+    const run = await LessonRun.open(oneTrip)
+    const { text, focus } = run.view
+    expect(text).to.contain('watches three nodes')
+    expect(clientOf(run.world, (focus as { client: number }).client).watches).to.have.length(3)
+    await run.close()
   })
 
   for (const lesson of LESSONS)
