@@ -25,6 +25,8 @@ export interface ReleaseStart {
   /** The number of frames that were sent before the next deed; undefined if there was none. */
   until: number | undefined
   readonly waiting: number
+  /** The number of clients that waited or held. */
+  readonly contending: number
 }
 
 /** Formats a session id or a zxid as ZooKeeper prints it. */
@@ -182,10 +184,11 @@ const statOf = (stat: object): NodePicture['stat'] =>
 const framesOf = (frames: readonly WireFrame[], { after, until }: ReleaseStart): readonly WireFrame[] =>
   frames.slice(after, until).filter(({ kind }) => kind !== 'ping')
 
-function costOf(simulation: Simulation, { by, at, waiting }: ReleaseStart, frames: readonly WireFrame[]): ReleaseCost {
+function costOf(simulation: Simulation, release: ReleaseStart, frames: readonly WireFrame[]): ReleaseCost {
+  const { by, at, waiting, contending } = release
   const next = simulation.takings.find(taking => taking.at >= at && taking.client !== by)
   const ms = next && next.at - at
-  return { by, at, waiting, ms, counters: count(frames) }
+  return { by, at, waiting, contending, ms, counters: count(frames) }
 }
 
 function count(frames: readonly WireFrame[]): Counters {

@@ -149,6 +149,8 @@ export interface ReleaseCost {
   readonly at: number
   /** The number of clients that waited. */
   readonly waiting: number
+  /** The number of clients that waited or held. */
+  readonly contending: number
   /** Milliseconds from the release until the next client held the lock; undefined if none does yet. */
   readonly ms: number | undefined
   /** Without pings. */

@@ -217,7 +217,8 @@ export class World {
   #startOf(by: number): ReleaseStart {
     const programs = [...this.#simulation.machines.values()].map(({ program }) => program)
     const waiting = programs.filter(({ role }) => role === 'waiting').length
-    return { by, at: this.now, after: this.#sent, until: undefined, waiting }
+    const contending = waiting + programs.filter(({ grip }) => grip !== undefined).length
+    return { by, at: this.now, after: this.#sent, until: undefined, waiting, contending }
   }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {

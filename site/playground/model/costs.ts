@@ -30,8 +30,7 @@ export function costsOf({ story, releases }: Pick<Picture, 'story' | 'releases'>
     .map(({ release, i }) => ({
       id: `${recipe} ${release.waiting} ${servers} ${seed} ${i} ${release.at}`,
       recipe,
-      // The holder was one of those who contended.
-      clients: release.waiting + 1,
+      clients: release.contending,
       servers,
       ...figuresOf(release),
       ms: release.ms,

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { RECIPES, type RecipeId } from '../../world/story.ts'
 import { FIGURES, pointsOf, type CostPoint, type Figure } from '../model/costs.ts'
-import { SIZES } from '../model/measure.ts'
+import { isMeasurable, SIZES } from '../model/measure.ts'
 import type { Props } from './app.tsx'
 import { scaleOf, type Scale } from '../scene/plot.ts'
 
@@ -43,7 +43,7 @@ export function Costs({ playground }: Props) {
             ))}
           </select>
         </label>
-        <button type="button" disabled={isMeasuring} onClick={() => void playground.measure()}>
+        <button type="button" disabled={isMeasuring || !isMeasurable(recipe)} onClick={() => void playground.measure()}>
           {isMeasuring ? 'Trying …' : `Try ${RECIPES[recipe]} with N = ${SIZES.join(', ')}`}
         </button>
       </div>

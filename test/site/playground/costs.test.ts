@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { costsOf, pointsOf } from '../../../site/playground/model/costs.ts'
-import { costOfRelease } from '../../../site/playground/model/measure.ts'
+import { costOfRelease, isMeasurable } from '../../../site/playground/model/measure.ts'
 import { ticksUpTo } from '../../../site/playground/scene/plot.ts'
 import { World } from '../../../site/world/world.ts'
-import type { RecipeId } from '../../../site/world/story.ts'
+import { RECIPES, type RecipeId } from '../../../site/world/story.ts'
 
 const costs = async (recipe: RecipeId, sizes: readonly number[]) =>
   (await Promise.all(sizes.map(clients => costOfRelease({ recipe, clients, servers: 1, seed: 3 })))).flat()
@@ -19,6 +19,15 @@ describe('the plot of costs', () => {
     const [a = 0, b = 0, c = 0] = all.map(({ bytes }) => bytes)
     expect(b / a).to.be.within(3, 4.5)
     expect(c / b).to.be.within(3.5, 4.5)
+  })
+
+  it('counts all holders among those who contend, however many the recipe admits', async () => {
+    expect((await costs('semaphore', [12])).map(({ clients }) => clients)).to.deep.equal([12])
+  })
+
+  it('has a point of each recipe that can be tried, and of no other', async () => {
+    for (const recipe of Object.keys(RECIPES) as RecipeId[])
+      expect(await costs(recipe, [4]), recipe).to.have.length(isMeasurable(recipe) ? 1 : 0)
   })
 
   it('shows that a ticket lock costs the same at each N', async () => {
