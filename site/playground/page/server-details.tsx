@@ -22,6 +22,7 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
         <button
           type="button"
           data-deed="restart server"
+          disabled={mode === 'stopped'}
           onClick={() => void playground.act({ kind: 'restart server', server: id })}
         >
           Restart it

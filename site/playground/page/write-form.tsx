@@ -33,8 +33,8 @@ export function WriteForm({ playground, client }: Props & { client: ClientPictur
       </div>
       {store.writes.length > 0 && (
         <ol class="log">
-          {store.writes.map(write => (
-            <li key={write.at} class={write.isAccepted && write.isLate ? 'bad' : ''}>
+          {store.writes.map((write, i) => (
+            <li key={i} class={write.isAccepted && write.isLate ? 'bad' : ''}>
               {sentenceOf(write)}
             </li>
           ))}
@@ -46,6 +46,6 @@ export function WriteForm({ playground, client }: Props & { client: ClientPictur
 
 function sentenceOf({ at, client, token, isAccepted, isLate }: StoreWrite): string {
   const what = `client ${client} writes ${token === undefined ? 'without a token' : `with token ${token}`}`
-  const outcome = isAccepted ? (isLate ? 'accepted, although another client holds the lock' : 'accepted') : 'refused'
+  const outcome = isAccepted ? (isLate ? 'accepted, although it no longer held the lock' : 'accepted') : 'refused'
   return `${seconds(at)} ${what}: ${outcome}`
 }

@@ -114,6 +114,29 @@ describe('in the playground,', () => {
     expect(await open.page.locator('.inspector .log li').first().innerText()).to.match(/created \/a$/)
   })
 
+  it('a server that is stopped cannot be restarted until it runs again', async () => {
+    await open.evaluate('playground.select({ kind: "server", server: 1 })')
+    await open.idle()
+    const restart = open.page.locator('[data-deed="restart server"]')
+    await deed('restart server')
+    expect(await restart.isDisabled()).to.equal(true)
+    await open.evaluate('playground.sight.world.advance(2000)')
+    await open.press('one frame forward')
+    expect(await restart.isDisabled()).to.equal(false)
+  })
+
+  it('a write of a client that has lost its lock is shown as such, also if no other client holds it', async () => {
+    await open.evaluate('playground.start({ recipe: "mutex", clients: 1, servers: 1, seed: 7 })')
+    await open.press('forward until it is quiet')
+    await deed('write nothing')
+    await deed('stop')
+    await open.evaluate('playground.sight.world.advance(20_000)')
+    await open.press('one frame forward')
+    expect(await open.page.locator('.writes .bad').innerText()).to.match(
+      /accepted, although it no longer held the lock/,
+    )
+  })
+
   it('one frame back and one forward give the same picture, to the pixel', async () => {
     await choose(2)
     await deed('cut')
