@@ -1,6 +1,6 @@
 // A story as the last part of a link, and back. A link is untrusted: each of its values is checked and bounded, and each
 // story has exactly one link. For example `1;mutex;3;1;7;52;46.70.r.1`: version, recipe, clients, servers, seed, frames,
-// and then each deed with the frames and milliseconds since the deed before.
+// and then each deed with the frames and milliseconds since the deed before. `52.2000` is 2000 ms after frame 52.
 import { paths } from '../../src/protocol/entry.ts'
 import {
   CREATE_MODES,
@@ -128,12 +128,13 @@ const servers = oneOf<Scenario['servers']>('number of servers', ['1', '3'], [1, 
 const seed = numberIn('seed', 0, 0xffff_ffff)
 const frames = numberIn('number of frames', 0, LIMITS.frames)
 const time = numberIn('time of a deed', 0, LIMITS.at)
+const later = numberIn('time after the last frame', 0, LIMITS.at)
 
 /**
  * Returns the link of a story: characters that need no escape after the `#` of an address.
  * @throws LinkError if the story exceeds the limits
  */
-export function linkOf({ scenario, deeds, frames: shown }: Story): string {
+export function linkOf({ scenario, deeds, frames: shown, later: since = 0 }: Story): string {
   if (deeds.length > LIMITS.deeds) throw new LinkError(`A link has at most ${LIMITS.deeds} deeds.`)
   const kinds = deedsOf(scenario)
   let [after, at] = [0, 0]
@@ -147,7 +148,8 @@ export function linkOf({ scenario, deeds, frames: shown }: Story): string {
     return [...since, code, ...parts(formats, deed.do), ...call].join('.')
   })
   const head = [recipe.write(scenario.recipe), clients.write(scenario.clients), servers.write(scenario.servers)]
-  const link = [VERSION, ...head, seed.write(scenario.seed), frames.write(shown), ...written].join(';')
+  const moment = since === 0 ? frames.write(shown) : `${frames.write(shown)}.${later.write(since)}`
+  const link = [VERSION, ...head, seed.write(scenario.seed), moment, ...written].join(';')
   if (link.length > LIMITS.link) throw new LinkError(`A link has at most ${LIMITS.link} characters.`)
   return link
 }
@@ -169,7 +171,7 @@ export function isLinkable(story: Story): boolean {
  */
 export function storyOf(link: string): Story {
   if (link.length > LIMITS.link) throw new LinkError(`A link has at most ${LIMITS.link} characters.`)
-  const [version, recipeText = '', clientsText = '', serversText = '', seedText = '', framesText = '', ...rest] =
+  const [version, recipeText = '', clientsText = '', serversText = '', seedText = '', moment = '', ...rest] =
     link.split(';')
   if (version !== VERSION) throw new LinkError('The link belongs to another version of this page, or is damaged.')
   const scenario: Scenario = {
@@ -186,7 +188,13 @@ export function storyOf(link: string): Story {
     at += time.read(timeText)
     return { after, at, do: deedIn(kinds, code, values) }
   })
-  const story = { scenario, deeds, frames: frames.read(framesText) }
+  const [shown = '', since] = moment.split('.')
+  const story = {
+    scenario,
+    deeds,
+    frames: frames.read(shown),
+    ...(since !== undefined && { later: later.read(since) }),
+  }
   // Refuses other ways to write the same, and sums that exceed the limits.
   if (linkOf(story) !== link) throw new LinkError('The link is damaged.')
   return story

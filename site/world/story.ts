@@ -105,4 +105,6 @@ export interface Story {
   readonly deeds: readonly Intervention[]
   /** Where the reader stands: the number of frames that are shown. */
   readonly frames: number
+  /** How long ago the last of these frames was sent, or the last deed done, in whole virtual milliseconds: not 0. */
+  readonly later?: number
 }

@@ -46,13 +46,16 @@ export class World {
   /**
    * Opens a world in which the story has happened, up to a number of frames. Later deeds of the story happen when time
    * passes.
-   * @param frames default: those of the story. If fewer are sent within an hour, the world stands after the last
+   * @param frames default: those of the story, and its time after them. If fewer are sent within an hour, the world
+   * stands after the last
    */
-  static async replay(story: Story, frames = story.frames): Promise<World> {
+  static async replay(story: Story, frames?: number): Promise<World> {
     const world = await World.open(story.scenario)
     world.#pending = [...story.deeds]
-    await world.#runTo(frames)
-    world.#shown = Math.min(frames, world.#sent)
+    const shown = frames ?? story.frames
+    await world.#runTo(shown)
+    world.#shown = Math.min(shown, world.#sent)
+    if (frames === undefined && story.later !== undefined) await world.#pass(world.#lastAt + story.later - world.now)
     return world
   }
 
@@ -74,10 +77,14 @@ export class World {
 
   /** What happened, and what follows if the reader does nothing else. */
   get story(): Story {
+    const later = Math.min(this.now - this.#lastAt, LIMITS.at)
+    // Frames of this moment that are still to be shown, and deeds that follow, are found again by the frames alone.
+    const isLater = later > 0 && this.#shown === this.#sent && this.#pending.length === 0 && !this.isFull
     return {
       scenario: this.#scenario,
       deeds: [...this.#done, ...this.#pending],
       frames: Math.min(this.#shown, LIMITS.frames),
+      ...(isLater && { later }),
     }
   }
 
@@ -155,6 +162,11 @@ export class World {
 
   get #sent(): number {
     return this.#simulation.log.all.length
+  }
+
+  /** The virtual time of the last thing that a story names: a frame that is shown, or a deed that is done. */
+  get #lastAt(): number {
+    return Math.max(this.#done.at(-1)?.at ?? 0, this.#simulation.log.all[this.#shown - 1]?.sentAt ?? 0)
   }
 
   #onFrame(): void {

@@ -60,14 +60,16 @@ export const stories: fc.Arbitrary<Story> = scenarios.chain(scenario =>
   fc
     .record({
       frames: fc.integer({ min: 0, max: LIMITS.frames }),
+      later: fc.option(fc.integer({ min: 1, max: LIMITS.at }), { nil: undefined }),
       deeds: fc.array(fc.record({ ...steps, do: deedIn(scenario) }), { maxLength: 20 }),
     })
-    .map(({ frames, deeds }) => {
+    .map(({ frames, later, deeds }) => {
       let [after, at] = [0, 0]
       return {
         scenario,
         deeds: deeds.map(each => ({ after: (after += each.frames), at: (at += each.ms), do: each.do })),
         frames,
+        ...(later !== undefined && { later }),
       }
     }),
 )

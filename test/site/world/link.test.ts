@@ -32,6 +32,14 @@ describe('a link', () => {
     expect(storyOf(link)).to.deep.equal(story)
   })
 
+  it('holds the time after the last frame, if there is any', () => {
+    const later = link.replace(';60;', ';60.2000;')
+    expect(linkOf({ ...story, later: 2000 })).to.equal(later)
+    expect(storyOf(later)).to.deep.equal({ ...story, later: 2000 })
+    expect(storyIn(link.replace(';60;', ';60.0;'))).to.equal(undefined)
+    expect(storyIn(link.replace(';60;', ';60.1.1;'))).to.equal(undefined)
+  })
+
   it('gives back each story', () =>
     fc.assert(
       fc.property(stories, each => {

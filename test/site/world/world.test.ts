@@ -46,6 +46,17 @@ describe('a world', () => {
     await replay.close()
   })
 
+  it('has the same picture in a replay, although time has passed since the last frame', async () => {
+    const world = await played()
+    await world.act({ kind: 'stop', client: 2, seconds: 15 })
+    await world.advance(2000)
+    expect(world.story.later).to.equal(2000)
+    const replay = await World.replay(storyOf(linkOf(world.story)))
+    expect(replay.picture()).to.deep.equal(world.picture())
+    await world.close()
+    await replay.close()
+  })
+
   it('has the same picture after one frame back and one forward, at each frame', async () => {
     const world = await played()
     const { story } = world
