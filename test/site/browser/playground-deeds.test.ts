@@ -137,6 +137,14 @@ describe('in the playground,', () => {
     )
   })
 
+  it('a refusal is in view wherever the reader is', async () => {
+    await open.evaluate('window.scrollTo(0, document.body.scrollHeight)')
+    await open.evaluate('playground.act({ kind: "delete node", path: "/a/.." })')
+    await open.idle()
+    const box = await open.page.getByRole('alert').boundingBox()
+    expect(box?.y).to.be.within(0, 900)
+  })
+
   it('one frame back and one forward give the same picture, to the pixel', async () => {
     await choose(2)
     await deed('cut')
