@@ -17,7 +17,7 @@ async function openPage(width: number, height: number): Promise<Page> {
   // A page without an address of its own: the link of its story is not shown in the pictures.
   await page.route('http://playground.test/', route => route.fulfill({ contentType: 'text/html', body: html }))
   await page.goto('http://playground.test/')
-  await page.locator('.stage canvas').waitFor()
+  await page.locator('.stage .flights').waitFor()
   return page
 }
 

@@ -38,8 +38,8 @@ export interface Landing {
 }
 
 export class Painter {
-  readonly #canvas: HTMLCanvasElement
-  readonly #context: CanvasRenderingContext2D
+  readonly #wires: CanvasRenderingContext2D
+  readonly #flights: CanvasRenderingContext2D
   readonly #layout: Layout
   readonly #colours = new Map<Colour, string>()
   readonly #paths = new Map(Object.entries(GLYPHS).map(([kind, { path }]) => [kind, new Path2D(path)]))
@@ -48,42 +48,45 @@ export class Painter {
   #isDark: boolean | undefined
   #scale = 0
 
-  constructor(canvas: HTMLCanvasElement, layout: Layout) {
-    const context = canvas.getContext('2d')
-    if (context === null) throw new Error('this browser cannot draw on a canvas')
-    this.#canvas = canvas
-    this.#context = context
+  /**
+   * @param wires the canvas behind the servers
+   * @param flights the canvas before them, so that no server hides a frame
+   */
+  constructor(wires: HTMLCanvasElement, flights: HTMLCanvasElement, layout: Layout) {
+    this.#wires = contextOf(wires)
+    this.#flights = contextOf(flights)
     this.#layout = layout
   }
 
   paint(picture: Picture, dots: readonly Dot[], landing: readonly Landing[]): void {
     this.#prepare()
-    const context = this.#context
-    context.clearRect(0, 0, this.#layout.width, this.#layout.height)
+    for (const context of [this.#wires, this.#flights]) context.clearRect(0, 0, this.#layout.width, this.#layout.height)
     this.#links(picture)
     for (const client of picture.clients) this.#wire(client)
     for (const client of picture.clients) this.#lease(client)
     for (const each of landing) this.#landing(each)
     for (const dot of dots) this.#dot(dot)
     // Tells tests, and pages around this one, which frames were painted.
-    this.#canvas.dispatchEvent(new CustomEvent('painted', { detail: dots }))
+    this.#flights.canvas.dispatchEvent(new CustomEvent('painted', { detail: dots }))
   }
 
   #prepare(): void {
     if (this.#isDark !== this.#dark.matches) {
       this.#isDark = this.#dark.matches
-      const style = getComputedStyle(this.#canvas)
+      const style = getComputedStyle(this.#wires.canvas)
       for (const colour of COLOURS) this.#colours.set(colour, style.getPropertyValue(`--${colour}`))
     }
     if (this.#scale === devicePixelRatio) return
     this.#scale = devicePixelRatio
-    this.#canvas.width = this.#layout.width * this.#scale
-    this.#canvas.height = this.#layout.height * this.#scale
-    this.#context.scale(this.#scale, this.#scale)
+    for (const context of [this.#wires, this.#flights]) {
+      context.canvas.width = this.#layout.width * this.#scale
+      context.canvas.height = this.#layout.height * this.#scale
+      context.scale(this.#scale, this.#scale)
+    }
   }
 
   #stroke(wire: Wire, colour: Colour, width: number, dash: number[] = []): void {
-    const context = this.#context
+    const context = this.#wires
     context.beginPath()
     context.moveTo(wire.from.x, wire.from.y)
     context.lineTo(wire.to.x, wire.to.y)
@@ -118,11 +121,10 @@ export class Painter {
     if (place === undefined || session === undefined || process === 'dead' || lease.of === 0) return
     const left = Math.max(0, Math.min(1, lease.left / lease.of))
     const radius = this.#layout.token / 2 + 1
-    this.#arc(place, radius, left, left < SHORT ? 'event' : 'lease')
+    this.#arc(this.#wires, place, radius, left, left < SHORT ? 'event' : 'lease')
   }
 
-  #arc({ x, y }: Point, radius: number, part: number, colour: Colour): void {
-    const context = this.#context
+  #arc(context: CanvasRenderingContext2D, { x, y }: Point, radius: number, part: number, colour: Colour): void {
     context.beginPath()
     context.arc(x, y, radius, -Math.PI / 2, -Math.PI / 2 + part * 2 * Math.PI)
     context.strokeStyle = this.#colour(colour)
@@ -134,14 +136,14 @@ export class Painter {
   #landing({ frame, age }: Landing): void {
     const place = this.#layout.clients[frame.client]
     if (place === undefined) return
-    const context = this.#context
+    const context = this.#flights
     context.globalAlpha = 0.7 * (1 - age)
-    this.#arc(place, this.#layout.token / 2 + 3 + age * 9, 1, KIND_COLOURS[frame.kind])
+    this.#arc(context, place, this.#layout.token / 2 + 3 + age * 9, 1, KIND_COLOURS[frame.kind])
     context.globalAlpha = 1
   }
 
   #dot({ x, y, kind, lost }: Dot): void {
-    const context = this.#context
+    const context = this.#flights
     const path = lost ? this.#cross : this.#paths.get(kind)
     if (path === undefined) return
     const colour = this.#colour(KIND_COLOURS[kind])
@@ -163,4 +165,10 @@ export class Painter {
   #colour(colour: Colour): string {
     return this.#colours.get(colour) ?? '#808080'
   }
+}
+
+function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext('2d')
+  if (context === null) throw new Error('this browser cannot draw on a canvas')
+  return context
 }

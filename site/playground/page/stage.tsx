@@ -14,7 +14,8 @@ const stillness = matchMedia('(prefers-reduced-motion: reduce)')
 /** The servers in the middle, the clients around them, and the frames that fly between them. */
 export function Stage({ playground }: Props) {
   const frame = useRef<HTMLDivElement>(null)
-  const canvas = useRef<HTMLCanvasElement>(null)
+  const wires = useRef<HTMLCanvasElement>(null)
+  const flights = useRef<HTMLCanvasElement>(null)
   const dots = useRef<readonly Dot[]>([])
   const { width, height } = useSize(frame)
   const { picture } = playground
@@ -23,8 +24,8 @@ export function Stage({ playground }: Props) {
 
   useEffect(() => {
     // The width is known after the first rendering.
-    if (canvas.current === null || layout.width === 0) return undefined
-    const painter = new Painter(canvas.current, layout)
+    if (wires.current === null || flights.current === null || layout.width === 0) return undefined
+    const painter = new Painter(wires.current, flights.current, layout)
     let last = performance.now()
     let isEnded = false
     let request = requestAnimationFrame(function draw(now) {
@@ -58,13 +59,14 @@ export function Stage({ playground }: Props) {
         if (dot?.n !== undefined) playground.select({ kind: 'frame', n: dot.n })
       }}
     >
-      <canvas ref={canvas} aria-hidden="true" />
+      <canvas ref={wires} aria-hidden="true" />
       <p class="hidden">{describeStage(picture, playground.sight.flying.length)}</p>
       <Tokens playground={playground} layout={layout} />
       {picture.servers.map(server => {
         const box = layout.servers[server.id - 1]
         return box && <ServerBox key={server.id} playground={playground} server={server} box={box} />
       })}
+      <canvas class="flights" ref={flights} aria-hidden="true" />
     </div>
   )
 }

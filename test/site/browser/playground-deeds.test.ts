@@ -14,7 +14,7 @@ const FRAMES = 'playground.frames.length'
 /** What one can see: the texts of the page, and the pixels of the stage. */
 const LOOKS = `(async () => {
   await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))
-  return [document.querySelector('.theatre').innerText, document.querySelector('.lanes').innerHTML, document.querySelector('.stage canvas').toDataURL()]
+  return [document.querySelector('.theatre').innerText, document.querySelector('.lanes').innerHTML, ...[...document.querySelectorAll('.stage canvas')].map(canvas => canvas.toDataURL())]
 })()`
 
 describe('in the playground,', () => {
@@ -179,13 +179,22 @@ describe('in the playground,', () => {
     }
   })
 
+  it('three servers hide no frame, and can still be chosen', async () => {
+    await open.evaluate('playground.start({ recipe: "herd-mutex", clients: 4, servers: 3, seed: 7 })')
+    await open.idle()
+    const top = await open.evaluate(`document.querySelector('.stage').lastElementChild.className`)
+    expect(top).to.equal('flights')
+    await open.page.locator('[data-server="3"] .server-name').click()
+    expect(await open.evaluate('playground.selection')).to.deep.equal({ kind: 'server', server: 3 })
+  })
+
   it('with 60 clients each frame is painted on its way, and drawn in its lane', async () => {
     await open.evaluate('playground.start({ recipe: "herd-mutex", clients: 60, servers: 1, seed: 7 })')
     await open.press('forward until it is quiet')
     const sent = await open.evaluate<number>(FRAMES)
     await open.evaluate(`(() => {
       window.painted = new Set()
-      document.querySelector('.stage canvas').addEventListener('painted', ({ detail }) => {
+      document.querySelector('.stage .flights').addEventListener('painted', ({ detail }) => {
         for (const { n, x, y } of detail) if (Number.isFinite(x + y)) painted.add(n)
       })
     })()`)

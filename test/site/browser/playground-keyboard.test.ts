@@ -110,7 +110,7 @@ describe('the playground with reduced motion', () => {
     const open = await openPlayground(browser, '', { reducedMotion: 'reduce' })
     await open.evaluate(`(() => {
       window.places = new Map()
-      document.querySelector('.stage canvas').addEventListener('painted', ({ detail }) => {
+      document.querySelector('.stage .flights').addEventListener('painted', ({ detail }) => {
         for (const { n, x, y, kind } of detail)
           if (kind === 'notification') places.set(n, (places.get(n) ?? new Set()).add(x + ' ' + y))
       })
