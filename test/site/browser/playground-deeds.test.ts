@@ -188,6 +188,11 @@ describe('in the playground,', () => {
     expect(await open.evaluate('playground.selection')).to.deep.equal({ kind: 'server', server: 3 })
   })
 
+  it('a phone shows what the last release has cost', async () => {
+    await open.page.setViewportSize({ width: 360, height: 740 })
+    expect(await open.page.getByText('this release', { exact: true }).isVisible()).to.equal(true)
+  })
+
   it('with 60 clients each frame is painted on its way, and drawn in its lane', async () => {
     await open.evaluate('playground.start({ recipe: "herd-mutex", clients: 60, servers: 1, seed: 7 })')
     await open.press('forward until it is quiet')
