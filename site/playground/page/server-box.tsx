@@ -82,7 +82,7 @@ function NodeButton({ playground, node, watchers, isTile }: NodeProps) {
       onClick={() => playground.select({ kind: 'node', path })}
     >
       <span class="hidden">node </span>
-      <span class="node-name">{isTile ? shortened(path) : `/${lastOf(path)}`}</span>
+      <span class="node-name">{isTile ? shortened(path) : `/${middleless(lastOf(path))}`}</span>
       <span class="hidden">, {kind}</span>
       {owner !== undefined && (
         <>
@@ -112,6 +112,9 @@ function numberOf(path: string): number | undefined {
   const digits = /\d{10}$/.exec(path)?.[0]
   return digits === undefined ? undefined : Number(digits)
 }
+
+/** Keeps the number at the end of a long name, because the recipes order their queues by it. */
+const middleless = (name: string): string => (name.length > 24 ? `${name.slice(0, 8)}…${name.slice(-15)}` : name)
 
 /** The number of a sequential node without its zeros, or else the end of its name. */
 export function shortened(path: string): string {

@@ -188,6 +188,14 @@ describe('in the playground,', () => {
     expect(await open.evaluate('playground.selection')).to.deep.equal({ kind: 'server', server: 3 })
   })
 
+  it('a long name of a node keeps its number', async () => {
+    await open.evaluate('playground.start({ recipe: "herd-mutex", clients: 4, servers: 1, seed: 7 })')
+    await open.press('forward until it is quiet')
+    const names = await open.page.locator('.rows .node.ephemeral .node-name').allInnerTexts()
+    expect(names).to.have.length(4)
+    for (const name of names) expect(name).to.match(/^.{1,9}….*\d{10}$/)
+  })
+
   it('a phone shows what the last release has cost', async () => {
     await open.page.setViewportSize({ width: 360, height: 740 })
     expect(await open.page.getByText('this release', { exact: true }).isVisible()).to.equal(true)
