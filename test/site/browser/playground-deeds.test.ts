@@ -188,6 +188,16 @@ describe('in the playground,', () => {
     expect(await open.evaluate('playground.selection')).to.deep.equal({ kind: 'server', server: 3 })
   })
 
+  it('on a phone each of three servers gives most of its box to its tree', async () => {
+    await open.page.setViewportSize({ width: 360, height: 740 })
+    await open.evaluate('playground.start({ recipe: "herd-mutex", clients: 4, servers: 3, seed: 7 })')
+    await open.until(`document.querySelectorAll('.server.narrow').length === 3`)
+    const parts = await open.evaluate<number[]>(
+      `[...document.querySelectorAll('.server')].map(box => box.querySelector('.tree').clientHeight / box.clientHeight)`,
+    )
+    for (const part of parts) expect(part).to.be.above(0.5)
+  })
+
   it('a long name of a node keeps its number', async () => {
     await open.evaluate('playground.start({ recipe: "herd-mutex", clients: 4, servers: 1, seed: 7 })')
     await open.press('forward until it is quiet')
