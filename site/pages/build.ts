@@ -17,7 +17,7 @@ import { openHighlighter } from './highlight.ts'
 import { home } from './home.ts'
 import { icon, layout, type MenuGroup, type Page } from './layout.ts'
 import { lessonsPage } from './lessons.ts'
-import { linkTable, textOf } from './links.ts'
+import { linkTable, PLAYGROUND, textOf } from './links.ts'
 import { Markdown, type Linking, type Passage } from './markdown.ts'
 import type { Found } from './search-fields.ts'
 import { searchIndex } from './search-index.ts'
@@ -88,6 +88,7 @@ export async function buildSite(playground: string): Promise<Site> {
     ),
     [EXAMPLES, 'examples.html'],
     ['LICENSE', 'license.txt'],
+    [PLAYGROUND, 'playground.html'],
     ...[...pictures.keys()].map(name => [`docs/${name}`, name] as const),
   ])
   const table = linkTable(documents, files)

@@ -8,7 +8,7 @@ import { playgroundPage } from '../playground/build.ts'
 import { buildSite } from './build.ts'
 
 const folder = join(import.meta.dirname, '..', 'dist')
-const site = await buildSite(await playgroundPage())
+const site = await buildSite(await playgroundPage('index.html'))
 await rm(folder, { recursive: true, force: true })
 for (const [path, content] of site) {
   const file = join(folder, path)

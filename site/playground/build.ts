@@ -11,13 +11,16 @@ const TITLE = 'ZooKeeper in a browser tab: the playground of zkwire'
 const DESCRIPTION =
   'A ZooKeeper client and server in one page, in virtual time, with every frame in view: locks, watches, sessions and their faults.'
 
-/** Returns the whole page. */
-export async function playgroundPage(): Promise<string> {
+/**
+ * Returns the whole page.
+ * @param home the address of the site to which the page leads back. Default: it is a page of its own.
+ */
+export async function playgroundPage(home?: string): Promise<string> {
   const [script, style] = await Promise.all([bundle(), styles()])
   // Nothing but this script and this style may run or load, whatever a link says.
   const policy = `default-src 'none'; script-src ${sourceOf(script)}; style-src ${sourceOf(style)}; base-uri 'none'; form-action 'none'`
   return `<!doctype html>
-<html lang="en">
+<html lang="en"${home === undefined ? '' : ` data-home="${home}"`}>
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">

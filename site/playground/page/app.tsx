@@ -14,9 +14,11 @@ import { useChanges } from './use-changes.ts'
 
 export interface Props {
   playground: Playground
+  /** The address of the site, if this page is a part of it. */
+  home: string | undefined
 }
 
-export function App({ playground }: Props) {
+export function App({ playground, home }: Props) {
   useChanges(playground)
   useLink(playground)
   useKeys(playground)
@@ -30,8 +32,8 @@ export function App({ playground }: Props) {
       <header>
         <h1>ZooKeeper in a browser tab</h1>
         <p>
-          The client and the server of <a href="https://github.com/zkwire/zkwire">zkwire</a>, unchanged, in virtual
-          time. Each shape that flies is a real frame of the protocol.
+          The client and the server of {home === undefined ? 'zkwire' : <a href={home}>zkwire</a>}, unchanged, in
+          virtual time. Each shape that flies is a real frame of the protocol.
         </p>
       </header>
       {error !== undefined && (

@@ -11,7 +11,7 @@ async function start(root: Element): Promise<void> {
   // For the console of a curious reader, and for tests.
   Object.assign(window, { playground })
   root.textContent = ''
-  render(<App playground={playground} />, root)
+  render(<App playground={playground} home={document.documentElement.dataset['home']} />, root)
   // A reader can paste another link into the address of the same page.
   window.addEventListener('hashchange', () => {
     const link = location.hash.slice(1)

@@ -57,6 +57,14 @@ describe('the site', () => {
     expect(invalid).to.deep.equal([])
   })
 
+  it('leads from the guides to the playground, and back', () => {
+    for (const name of ['start', 'herd'])
+      expect(page(`${name}.html`), name)
+        .to.contain('<a href="playground.html">Open it</a>')
+        .and.not.to.contain('site:playground')
+    expect(page('playground.html')).to.contain('data-home="index.html"')
+  })
+
   it('links each recorded release of a lock into the playground, as a story in which its holder releases it', () => {
     const links = [...page('report.html').matchAll(/href="playground\.html#([^"]+)"/g)].map(([, link = '']) =>
       storyOf(link),
