@@ -294,6 +294,26 @@ describe('jute', () => {
         expect(data, `${length} bytes`).to.deep.equal(Buffer.alloc(length, 1))
       }
     })
+
+    it('are a view of a frame with its own memory only if they are more than half of it', () => {
+      const shares = (length: number, frameLength: number, isOwn?: boolean) => {
+        const frame = Buffer.alloc(frameLength)
+        frame.writeInt32BE(length)
+        const reader = new Reader()
+        reader.reset(frame, 0, frame.length, isOwn)
+        return reader.buffer()?.buffer === frame.buffer
+      }
+      expect(shares(5000, 9999, true)).to.equal(true)
+      expect(shares(5000, 10_000, true)).to.equal(false)
+      expect(shares(5000, 9999, false)).to.equal(false)
+      expect(shares(5000, 9999)).to.equal(false)
+    })
+
+    it('have a length that is named with its place if it is negative', () => {
+      const frame = Buffer.from('00000001' + 'fffffffe', 'hex')
+      const reader = new Reader(frame, 4)
+      expect(() => reader.buffer()).to.throw(JuteError, 'a buffer of length -2 at 4')
+    })
   })
 
   describe('a reader', () => {
