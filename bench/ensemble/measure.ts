@@ -16,6 +16,8 @@ import { sitesOf, type Site } from './start.ts'
 /** Enough for a herd. More would measure this process, which has all the sessions of these measurements. */
 const MOST_SESSIONS = 300
 const CLOSE_TIMEOUT = 10_000
+/** The time in which the nodes of an aborted run must be removed, ms. */
+const CLEAN_UP_TIMEOUT = 2000
 
 /**
  * Measures the ensemble of this server. Returns undefined if it is not in an ensemble, or if its connect string names
@@ -64,10 +66,12 @@ export async function measureEnsemble(
     admin.updateServerList(servers)
     progress.show('hand-overs between the servers')
     await using pairs = await Pairs.open(addresses, signal)
-    const calls = await measureCalls(pairs, plan)
-    const handOvers = await measureHandOvers(pairs, plan)
+    const calls = await orAborted(measureCalls(pairs, plan), signal)
+    const handOvers = await orAborted(measureHandOvers(pairs, plan), signal)
     progress.show('the loss of the leader')
-    const leaderLoss = ensemble && (await measureLeaderLoss(ensemble, root, signal))
+    const leaderLoss = survivesLoss(sites)
+      ? ensemble && (await orAborted(measureLeaderLoss(ensemble, root, signal), signal))
+      : undefined
     return {
       servers: sites.map(({ address, role, witness }) => ({ address, role, witness: witness?.source })),
       ...{ sessions, placed, testimonies, calls, handOvers, leaderLoss },
@@ -76,13 +80,20 @@ export async function measureEnsemble(
   } finally {
     progress.clear()
     await pinned.workers.close(CLOSE_TIMEOUT)
+    // A signal has also ended the servers that this run started, and then no call of this session ever ends.
+    const limit = signal.aborted ? setTimeout(() => void admin.close(), CLEAN_UP_TIMEOUT) : undefined
     await admin
       .retry(() => admin.deleteRecursive(root))
       .catch((error: unknown) => {
         if (!signal.aborted) throw error
       })
+    clearTimeout(limit)
   }
 }
+
+/** True if a majority is left without the leader. */
+const survivesLoss = (sites: readonly Site[]): boolean =>
+  sites.filter(({ role }) => role === 'leader' || role === 'follower').length > 2
 
 /** Says what was not measured, or not confirmed by a server. */
 function remarksOn(sites: readonly Site[], isOwn: boolean): string[] {
@@ -98,6 +109,9 @@ function remarksOn(sites: readonly Site[], isOwn: boolean): string[] {
       ? []
       : [`The role of these servers is unknown, because srvr is disabled: ${roleless.join(', ')}.`]),
     ...(isOwn ? [] : ['The loss of the leader was not measured, because this run did not start the servers.']),
+    ...(isOwn && !survivesLoss(sites)
+      ? ['The loss of the leader was not measured, because two voting servers have no majority without one of them.']
+      : []),
   ]
 }
 
