@@ -331,6 +331,36 @@ describe('jute', () => {
       expect(WatcherEvent.read(reader)).to.deep.equal({ type: 1, state: 3, path: 'x' })
     })
 
+    it('decodes an ASCII string once if it is read again and again, because many sessions get an event of one path', () => {
+      const encoded = Buffer.concat(
+        ['/aa', '/aa', '/ba', '/ba', '/ab', '/a', '/\u00e9', '/\u00e9'].map(path => SyncRequest.encode({ path })),
+      )
+      const decode = Reflect.get(Buffer.prototype, 'toString') as (this: Buffer, ...args: unknown[]) => string
+      let decoded = 0
+      const counting = function (this: Buffer, ...args: unknown[]) {
+        decoded++
+        return decode.apply(this, args)
+      }
+      const reader = new Reader(encoded)
+      const counts: number[] = []
+      Reflect.set(Buffer.prototype, 'toString', counting)
+      try {
+        while (reader.remaining > 0) {
+          reader.string()
+          counts.push(decoded)
+        }
+      } finally {
+        Reflect.set(Buffer.prototype, 'toString', decode)
+      }
+      expect(counts).to.deep.equal([1, 1, 2, 2, 3, 4, 5, 6])
+      expect(() => reader.bool()).to.throw(JuteError, `the frame ends at ${encoded.length}`)
+    })
+
+    it('names the end of a frame from the start of its bytes', () => {
+      const reader = new Reader(Buffer.alloc(30).subarray(10), 2, 5)
+      expect(() => reader.long()).to.throw(JuteError, '8 bytes wanted at 2, the frame ends at 5')
+    })
+
     it('reads a Uint8Array that is a view of a larger buffer', () => {
       const frame = SyncRequest.encode({ path: '/a' })
       const larger = new Uint8Array(20).fill(255)

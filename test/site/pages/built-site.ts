@@ -10,7 +10,8 @@ import { playgroundPage } from '../../../site/playground/build.ts'
 
 let built: Promise<Site> | undefined
 
-export const builtSite = (): Promise<Site> => (built ??= playgroundPage('index.html').then(playground => buildSite(playground)))
+export const builtSite = (): Promise<Site> =>
+  (built ??= playgroundPage('index.html').then(playground => buildSite(playground)))
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
