@@ -14,11 +14,14 @@ import { useChanges } from './use-changes.ts'
 
 export interface Props {
   playground: Playground
+}
+
+interface PageProps extends Props {
   /** The address of the site, if this page is a part of it. */
   home: string | undefined
 }
 
-export function App({ playground, home }: Props) {
+export function App({ playground, home }: PageProps) {
   useChanges(playground)
   useLink(playground)
   useKeys(playground)
