@@ -80,7 +80,8 @@ export function exponent(power: Power | undefined): string {
 
 /** @param sizes the numbers of contenders to show */
 export function peersTable(result: PeersResult, sizes: readonly number[]): string {
-  const { cells, growth, roundTrips, remains } = result
+  const { cells, growth, recordings, roundTrips, remains } = result
+  const recorded = Math.max(...recordings.map(({ sessions }) => sessions))
   const tripsOf = (id: string) => roundTrips.find(({ recipe }) => recipe === id)?.counted
   const costs = (size: number, phase: keyof Step) =>
     rows(result, id => {
@@ -89,7 +90,8 @@ export function peersTable(result: PeersResult, sizes: readonly number[]): strin
     })
   const parts = sizes.flatMap(size => [
     `RELEASE, one of ${size} contenders: notifications, frames, bytes read, round trips to`,
-    'the next holder, ms until it has the lock, and the server’s processor time, ms.',
+    `the next holder (counted with ${recorded}), ms until it has the lock, and the server’s`,
+    'processor time, ms.',
     '',
     ...table(costColumns, costs(size, 'release')),
     '',

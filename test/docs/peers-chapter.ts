@@ -37,12 +37,13 @@ export function peersChapter(result: PeersResult): string {
     const { framesSent, framesReceived } = phases(id)[phase].tally
     return framesSent + framesReceived
   }
+  const recorded = Math.max(...result.recordings.map(({ sessions }) => sessions))
   return `## Other people's locks
 
 What do the locks of other libraries cost? One run (\`docs/peers.json\` in the repository, \`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`,
 ${result.date.slice(0, 10)}) measured them beside ours on one Apache ZooKeeper ${result.server.version}. Each contender was a session of its own library behind
 a proxy that counted the frames. The table shows a release and a join with ${size} contenders: notifications, frames, bytes read, and the
-round trips from the release until the next contender had the lock. All counts were the same in every step, to the byte.
+round trips from the release until the next contender had the lock, which were counted with ${recorded} contenders. All counts were the same in every step, to the byte.
 
 ${table(
   ['library', 'lock', 'notified', 'frames', 'read', 'round trips', 'power of N', 'join: frames', 'read'],
