@@ -7,9 +7,15 @@ const LARGEST_SEED = 2 ** 32 - 1
 /** Chooses the scenario. Each change starts it again, except while the reader moves the slider or types. */
 export function Setup({ playground }: Props) {
   const { scenario } = playground.story
-  const [draft, setDraft] = useState<Scenario>(scenario)
-  useEffect(() => setDraft(scenario), [scenario.recipe, scenario.clients, scenario.servers, scenario.seed])
-  const start = (change: Partial<Scenario>) => void playground.start({ ...draft, ...change })
+  /** What the reader has not started yet. */
+  const [draft, setDraft] = useState<Partial<Scenario>>({})
+  useEffect(() => setDraft({}), [scenario.recipe, scenario.clients, scenario.servers, scenario.seed])
+  const shown = { ...scenario, ...draft }
+  const start = (change: Partial<Scenario>) => {
+    // Not the scenario of the last drawing, because a change may come before the next one.
+    void playground.start({ ...playground.story.scenario, ...draft, ...change })
+    setDraft({})
+  }
   return (
     <form
       class="setup"
@@ -21,7 +27,7 @@ export function Setup({ playground }: Props) {
     >
       <label class="field">
         <span>Recipe</span>
-        <select value={draft.recipe} onChange={event => start({ recipe: event.currentTarget.value as RecipeId })}>
+        <select value={shown.recipe} onChange={event => start({ recipe: event.currentTarget.value as RecipeId })}>
           {Object.entries(RECIPES).map(([id, title]) => (
             <option key={id} value={id}>
               {title}
@@ -31,13 +37,13 @@ export function Setup({ playground }: Props) {
       </label>
       <label class="field slider">
         <span>
-          Clients, N = <b>{draft.clients}</b>
+          Clients, N = <b>{shown.clients}</b>
         </span>
         <input
           type="range"
           min="1"
           max={LIMITS.clients}
-          value={draft.clients}
+          value={shown.clients}
           onInput={event => setDraft({ ...draft, clients: event.currentTarget.valueAsNumber })}
           onChange={event => start({ clients: event.currentTarget.valueAsNumber })}
         />
@@ -45,7 +51,7 @@ export function Setup({ playground }: Props) {
       <label class="field">
         <span>Servers</span>
         <select
-          value={String(draft.servers)}
+          value={String(shown.servers)}
           onChange={event => start({ servers: event.currentTarget.value === '3' ? 3 : 1 })}
         >
           <option value="1">one</option>
@@ -59,7 +65,7 @@ export function Setup({ playground }: Props) {
           min="0"
           max={LARGEST_SEED}
           required
-          value={draft.seed}
+          value={shown.seed}
           onInput={event => setDraft({ ...draft, seed: event.currentTarget.valueAsNumber })}
         />
       </label>
