@@ -7,15 +7,16 @@ const LARGEST_SEED = 2 ** 32 - 1
 /** Chooses the scenario. Each change starts it again, except while the reader moves the slider or types. */
 export function Setup({ playground }: Props) {
   const { scenario } = playground.story
-  /** What the reader has not started yet. */
-  const [draft, setDraft] = useState<Partial<Scenario>>({})
-  useEffect(() => setDraft({}), [scenario.recipe, scenario.clients, scenario.servers, scenario.seed])
-  const shown = { ...scenario, ...draft }
-  const start = (change: Partial<Scenario>) => {
-    // Not the scenario of the last drawing, because a change may come before the next one.
-    void playground.start({ ...playground.story.scenario, ...draft, ...change })
-    setDraft({})
-  }
+  const { recipe, clients, servers, seed } = scenario
+  const shownScenario = [recipe, clients, servers, seed].join()
+  // What the reader has not started yet. It ends with its scenario, without an effect: an effect of an earlier drawing
+  // would run between the events input and change of the slider.
+  const [draft, setDraft] = useState<{ of: string; change: Partial<Scenario> }>()
+  const change = draft?.of === shownScenario ? draft.change : {}
+  const shown = { ...scenario, ...change }
+  const edit = (more: Partial<Scenario>) => setDraft({ of: shownScenario, change: { ...change, ...more } })
+  // Not with the scenario of the last drawing, because this may be called before the next one.
+  const start = (more: Partial<Scenario>) => void playground.start({ ...playground.story.scenario, ...change, ...more })
   return (
     <form
       class="setup"
@@ -44,7 +45,7 @@ export function Setup({ playground }: Props) {
           min="1"
           max={LIMITS.clients}
           value={shown.clients}
-          onInput={event => setDraft({ ...draft, clients: event.currentTarget.valueAsNumber })}
+          onInput={event => edit({ clients: event.currentTarget.valueAsNumber })}
           onChange={event => start({ clients: event.currentTarget.valueAsNumber })}
         />
       </label>
@@ -66,7 +67,7 @@ export function Setup({ playground }: Props) {
           max={LARGEST_SEED}
           required
           value={shown.seed}
-          onInput={event => setDraft({ ...draft, seed: event.currentTarget.valueAsNumber })}
+          onInput={event => edit({ seed: event.currentTarget.valueAsNumber })}
         />
       </label>
       <button type="submit">Start again</button>
