@@ -44,7 +44,7 @@ export interface Options {
   failIfWorse: number | undefined
   /** True if the locks of other libraries are measured instead of the scenarios. */
   peers: boolean
-  /** The directory of zoo_lock, which the user has built. */
+  /** The directory of ZooKeeper's sources, from which zoo_lock is compiled. */
   zooLock: string | undefined
 }
 
@@ -117,7 +117,7 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --peers                  measure the locks of Curator, kazoo, ZooKeeper and others
                            beside ours, with ${PEERS_DEFAULTS.sessions} sessions, in five minutes; the
                            first lines of the output say what that needs
-  --zoo-lock DIRECTORY     with --peers: where you have installed ZooKeeper's zoo_lock
+  --zoo-lock DIRECTORY     with --peers: ZooKeeper's sources, if not Debian's
   --help                   print this help
 
 With --predict it measures nothing. It says which lock to take, from how many

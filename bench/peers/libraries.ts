@@ -70,7 +70,10 @@ export const libraries: readonly Library[] = [
   },
   {
     name: 'C client',
-    needs: ['gcc, Debian package libzookeeper-mt-dev', 'your own build of zoo_lock, with --zoo-lock DIRECTORY'],
+    needs: [
+      'Debian packages build-essential, libzookeeper-mt-dev',
+      'the sources of zoo_lock (apt-get source zookeeper)',
+    ],
     recipes: [recipe('zoo-lock', 'zoo_lock', 'each watches its predecessor', 'lock')],
   },
   {

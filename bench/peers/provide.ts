@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { CURATOR_JARS, curator, kazoo, PYTHON } from '../../test/interop/peers.ts'
-import { ensureInstalled } from '../../test/support/debian-package.ts'
+import { ensureInstalled, fetchUpstreamArchive } from '../../test/support/debian-package.ts'
 import { DEBIAN_JARS } from '../../test/support/find-apache-zookeeper.ts'
 import { installTools } from '../../test/support/installed-tools.ts'
 import { javaCommand } from '../../test/support/java-program.ts'
@@ -25,7 +25,7 @@ const java = async (which: string): Promise<Command> => {
 }
 
 export interface Provision {
-  /** The directory with `include/zoo_lock.h` and `lib/libzoolock.so`, which the user has built. */
+  /** The directory of ZooKeeper's sources, from which zoo_lock is compiled. Default: those of Debian's package. */
   zooLock?: string | undefined
 }
 
@@ -73,32 +73,51 @@ async function jarVersion(name: string): Promise<string> {
   return versions[0] ?? 'unknown'
 }
 
-/** ZooKeeper's own build installs zoo_lock with these names. */
-const INSTALLED = { header: 'include/zoo_lock.h', library: 'lib/libzoolock.so' }
 const HEADERS = '/usr/include/zookeeper'
+const CACHE = fileURLToPath(new URL('../../.cache/peers-c/', import.meta.url))
 
 async function provideZooLock({ zooLock }: Provision): Promise<Provided> {
-  if (zooLock === undefined)
-    throw new Error(
-      'Debian has no package of zoo_lock. Build zookeeper-recipes-lock/src/main/c of ZooKeeper’s sources, ' +
-        'install it into a directory, and name that with --zoo-lock',
-    )
-  for (const file of Object.values(INSTALLED))
-    if (!existsSync(join(zooLock, file))) throw new Error(`--zoo-lock: ${zooLock} has no ${file}`)
+  const sources = await sourcesOfZooLock(zooLock)
+  await ensureInstalled({
+    name: 'gcc',
+    package: 'build-essential',
+    isInstalled: () => existsSync('/usr/bin/gcc'),
+    alternatives: 'install the Debian package build-essential.',
+  })
   await ensureInstalled({
     name: 'the C client',
     package: 'libzookeeper-mt-dev',
     isInstalled: () => existsSync(join(HEADERS, 'zookeeper.h')),
     alternatives: 'install the Debian package libzookeeper-mt-dev.',
   })
-  const built = fileURLToPath(new URL('../../.cache/peers-c/', import.meta.url))
-  await mkdir(built, { recursive: true })
-  const [program, libraries] = [join(built, 'contenders'), join(zooLock, 'lib')]
+  await mkdir(CACHE, { recursive: true })
+  const program = join(CACHE, 'contenders')
   await run('gcc', [
-    ...['-O2', '-pthread', '-DTHREADED', '-o', program, driver('contenders.c')],
-    ...[`-I${HEADERS}`, `-I${join(zooLock, 'include')}`, `-L${libraries}`, `-Wl,-rpath,${libraries}`],
-    ...['-lzoolock', '-lzookeeper_mt'],
+    ...['-O2', '-pthread', '-DTHREADED', '-o', program, `-I${HEADERS}`, `-I${join(sources, 'include')}`],
+    ...[driver('contenders.c'), join(sources, 'src/zoo_lock.c'), '-lzookeeper_mt'],
   ])
   const header = await readFile(join(HEADERS, 'zookeeper_version.h'), 'utf8')
   return { command: [program], version: /ZOO_VERSION "([^"]+)"/.exec(header)?.[1] ?? 'unknown' }
+}
+
+/** Where ZooKeeper's sources have zoo_lock. No Debian package has it. */
+const ZOO_LOCK = 'zookeeper-recipes/zookeeper-recipes-lock/src/main/c'
+
+/** @param zookeeper the directory of ZooKeeper's sources. Default: those of Debian's package, which are fetched. */
+async function sourcesOfZooLock(zookeeper: string | undefined): Promise<string> {
+  const sources = join(zookeeper ?? join(CACHE, 'zookeeper'), ZOO_LOCK)
+  const isThere = () => existsSync(join(sources, 'src/zoo_lock.c'))
+  if (isThere()) return sources
+  if (zookeeper !== undefined) throw new Error(`--zoo-lock: ${zookeeper} has no ${ZOO_LOCK}/src/zoo_lock.c`)
+  const archive = await fetchUpstreamArchive('zookeeper', join(CACHE, 'fetched')).catch((error: unknown) => {
+    throw new Error(
+      `no Debian package has zoo_lock, and ZooKeeper’s sources could not be fetched with apt-get source: ` +
+        `${(error as Error).message.trim()}. Unpack them yourself, and name their directory with --zoo-lock`,
+    )
+  })
+  const unpacked = join(CACHE, 'zookeeper')
+  await mkdir(unpacked, { recursive: true })
+  await run('tar', ['--extract', '--file', archive, '--directory', unpacked, '--strip-components', '1'])
+  if (!isThere()) throw new Error(`Debian’s sources of ZooKeeper have no ${ZOO_LOCK}/src/zoo_lock.c`)
+  return sources
 }
