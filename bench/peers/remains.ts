@@ -19,24 +19,26 @@ const RECOVERY = 4000
 /** The time in which the next contender must have the lock, ms. */
 const NEXT = 1500
 
-export interface GaveUp {
-  /** The number of contenders that gave up. */
-  contenders: number
+interface Left {
   nodes: number
   watches: number
+}
+
+export interface GaveUp extends Left {
+  /** The number of contenders that gave up. */
+  contenders: number
   /** The contenders that got the lock after they had given up. */
   cameBack: number
 }
 
-export interface LostAnswer {
+/** The nodes and watches are those of its session after it has released the lock, or after it did not get the lock. */
+export interface LostAnswer extends Left {
   /** Which create of a join lost its answer: 1 is the first. */
   create: number
   /** How often acquire() failed, and was called again. */
   failures: number
   /** True if the contender then got the lock within four seconds. */
   gotLock: boolean
-  /** The nodes of its session after it has released the lock, or after it did not get the lock. */
-  nodes: number
   /** True if another contender got the lock while the session of the first lives on. */
   nextGotLock: boolean
 }
@@ -74,7 +76,7 @@ export class RemainsOf {
 
   /** Some of the contenders with these numbers give up. The contenders 0 to 7 must have a session. */
   async gaveUp(): Promise<GaveUp> {
-    const { driver, watchCount } = this.#site
+    const { driver } = this.#site
     const path = await this.#pathOf('gave-up')
     const staying = Array.from({ length: STAYING }, (_, i) => i)
     const leaving = Array.from({ length: GIVING_UP }, (_, i) => STAYING + i)
@@ -83,15 +85,12 @@ export class RemainsOf {
       staying.slice(1).map(who => this.#joinOf(who, path)),
       () => driver.haveAll('joining', staying.slice(1)),
     )
-    const [nodes, watches] = [await this.#nodesIn('gave-up'), await watchCount()]
+    const before = await this.#left('gave-up')
     // One after the other, because a contender that gives up also notifies the next one.
     for (const who of leaving) await this.#do([this.#joinOf(who, path, PATIENCE)], () => driver.has('gaveup', who))
-    const left = {
-      nodes: (await this.#nodesIn('gave-up')).size - nodes.size,
-      watches: (await watchCount()) - watches,
-    }
+    const after = await this.#left('gave-up')
     const others = await driver.passOn(0, staying.slice(1), () => this.#rest())
-    return { contenders: GIVING_UP, ...left, cameBack: others.size }
+    return { contenders: GIVING_UP, ...since(before, after), cameBack: others.size }
   }
 
   /** Loses the answer of each create of a join in turn, with sessions of their own. */
@@ -141,16 +140,16 @@ export class RemainsOf {
     const opcode = creates[create - 1]
     let lost: LostAnswer | undefined
     if (opcode !== undefined) {
-      const structure = await this.#nodesIn(name)
+      const before = await this.#left(name)
       const earlier = creates.slice(0, create).filter(each => each === opcode).length
       void links.of(victim).dropReply(opcode, earlier)
       const { failures, gotLock } = await this.#joinAgain(join, victim)
       if (gotLock) await this.#do([`leave ${victim}`], () => driver.has('left', victim))
-      const nodes = (await this.#nodesIn(name)).size - structure.size
+      const after = await this.#left(name)
       driver.forget()
       driver.send(this.#joinOf(next, path, 0, true))
       const nextGotLock = await driver.waitsFor(() => driver.has('held', next), NEXT)
-      lost = { create, failures, gotLock, nodes, nextGotLock }
+      lost = { create, failures, gotLock, ...since(before, after), nextGotLock }
     }
     await driver.closeSessions([victim, next])
     return lost
@@ -204,6 +203,11 @@ export class RemainsOf {
     return `${this.#directory}/${name}/l`
   }
 
+  /** Counts the nodes below the directory of a fault, and the watches of all sessions. */
+  async #left(name: string): Promise<Left> {
+    return { nodes: (await this.#nodesIn(name)).size, watches: await this.#site.watchCount() }
+  }
+
   async #nodesIn(name: string): Promise<Set<string>> {
     const found = new Set<string>()
     const visit = async (path: string): Promise<void> => {
@@ -223,3 +227,8 @@ export class RemainsOf {
     return found
   }
 }
+
+const since = (before: Left, after: Left): Left => ({
+  nodes: after.nodes - before.nodes,
+  watches: after.watches - before.watches,
+})

@@ -9,7 +9,7 @@ import type { Remains } from './remains.ts'
 import type { Tally } from './tally.ts'
 
 /** Incremented when the format changes incompatibly. */
-export const PEERS_FORMAT = 1
+export const PEERS_FORMAT = 2
 
 export interface PhaseFigures {
   /** The counts of a phase. If they differ between the steps, those of the step with the median of the bytes read. */
@@ -65,9 +65,10 @@ export interface PeersResult {
   }[]
   cells: Cell[]
   growth: PeersGrowth[]
-  /** One release of each recipe, with delayed frames. */
+  /** One release of each recipe, with delayed frames and some contenders. */
   recordings: Recording[]
-  roundTrips: (RoundTrips & { recipe: string })[]
+  /** Of one release with delayed frames, for each recipe and size. */
+  roundTrips: (RoundTrips & { recipe: string; size: number })[]
   remains: (Remains & { recipe: string })[]
   /** The watches at the server after the sessions of all contenders were closed, or had expired. */
   watchesAtEnd: number
@@ -105,6 +106,10 @@ export const talliesOf = ({ cells }: Pick<PeersResult, 'cells'>) => {
     .map(({ recipe, phases }) => ({ recipe, release: phases.release.tally, join: phases.join.tally }))
     .sort((a, b) => (a.recipe < b.recipe ? -1 : 1))
 }
+
+/** Returns the round trips of a release, or undefined if they were not counted. */
+export const roundTripsAt = ({ roundTrips }: Pick<PeersResult, 'roundTrips'>, recipe: string, size: number) =>
+  roundTrips.find(each => each.recipe === recipe && each.size === size)
 
 /** Smaller sizes are left out of the fit, because constant costs bend the line there. */
 const LARGE = 10

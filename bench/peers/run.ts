@@ -15,7 +15,7 @@ import type { Provided } from './provide.ts'
 import { RemainsOf, SHORT_TIMEOUT, type Remains, type Site } from './remains.ts'
 import { cellOf, growthOf, type PeersResult } from './result.ts'
 
-/** The number of contenders of the recorded release, if there are so many. */
+/** The number of contenders of the release that the report draws, if there are so many. */
 const RECORDED = 12
 /**
  * The releases that come first, so that code is compiled, and the steps that are not counted at each size, because the
@@ -164,11 +164,11 @@ export class PeersRun {
       await contest.grow(size)
       if (size === Math.min(...this.#options.sizes)) await contest.warmUp(WARM_UP.releases)
       for (let i = 0; i < WARM_UP.steps; i++) await contest.step()
-      if (this.#options.sizes.includes(size)) cells.push(cellOf(recipe.id, size, await this.#stepsOf(contest)))
-      if (size !== recorded) continue
+      const isMeasured = this.#options.sizes.includes(size)
+      if (isMeasured) cells.push(cellOf(recipe.id, size, await this.#stepsOf(contest)))
       const { recording, roundTrips: counted } = await contest.record()
-      recordings.push(recording)
-      roundTrips.push({ recipe: recipe.id, ...counted })
+      if (isMeasured) roundTrips.push({ recipe: recipe.id, size, ...counted })
+      if (size === recorded) recordings.push(recording)
     }
     await contest.drain()
     growth.push(growthOf(recipe.id, 'release', cells), growthOf(recipe.id, 'join', cells))

@@ -4,7 +4,7 @@ import { table } from '../output/table.ts'
 import type { Power } from '../measure/statistics.ts'
 import type { Step } from './contest.ts'
 import type { LostAnswer, Remains } from './remains.ts'
-import type { Cell, PeersGrowth, PeersResult } from './result.ts'
+import { roundTripsAt, type Cell, type PeersGrowth, type PeersResult } from './result.ts'
 
 interface Column<Row> {
   head: string
@@ -54,12 +54,16 @@ const costColumns = columnsOf<Phase>(
   ['server', 7, phase => figure(figuresOf(phase).serverCpuMs)],
 )
 
-const remainsColumns = columnsOf<Remains>(
+const gaveUpColumns = columnsOf<Remains>(
   ['nodes', 6, ({ gaveUp }) => String(gaveUp.nodes)],
   ['watches', 8, ({ gaveUp }) => String(gaveUp.watches)],
-  ['back', 5, ({ gaveUp }) => String(gaveUp.cameBack)],
+  ['got the lock', 13, ({ gaveUp }) => String(gaveUp.cameBack)],
+)
+
+const lostColumns = columnsOf<Remains>(
   ['got it', 10, ({ lostAnswers }) => all(lostAnswers, ({ gotLock }) => (gotLock ? 'yes' : 'NO'))],
   ['nodes', 6, ({ lostAnswers }) => all(lostAnswers, ({ nodes }) => String(nodes))],
+  ['watches', 8, ({ lostAnswers }) => all(lostAnswers, ({ watches }) => String(watches))],
   ['next', 10, ({ lostAnswers }) => all(lostAnswers, ({ nextGotLock }) => (nextGotLock ? 'yes' : 'NO'))],
 )
 
@@ -80,18 +84,16 @@ export function exponent(power: Power | undefined): string {
 
 /** @param sizes the numbers of contenders to show */
 export function peersTable(result: PeersResult, sizes: readonly number[]): string {
-  const { cells, growth, recordings, roundTrips, remains } = result
-  const recorded = Math.max(...recordings.map(({ sessions }) => sessions))
-  const tripsOf = (id: string) => roundTrips.find(({ recipe }) => recipe === id)?.counted
+  const { cells, growth, remains } = result
   const costs = (size: number, phase: keyof Step) =>
     rows(result, id => {
       const cell = cells.find(each => each.recipe === id && each.size === size)
-      return cell && { cell, phase, trips: phase === 'release' ? tripsOf(id) : undefined }
+      return cell && { cell, phase, trips: phase === 'release' ? roundTripsAt(result, id, size)?.counted : undefined }
     })
+  const left = rows(result, id => remains.find(({ recipe }) => recipe === id))
   const parts = sizes.flatMap(size => [
     `RELEASE, one of ${size} contenders: notifications, frames, bytes read, round trips to`,
-    `the next holder (counted with ${recorded}), ms until it has the lock, and the server’s`,
-    'processor time, ms.',
+    'the next holder, ms until it has the lock, and the server’s processor time, ms.',
     '',
     ...table(costColumns, costs(size, 'release')),
     '',
@@ -102,14 +104,15 @@ export function peersTable(result: PeersResult, sizes: readonly number[]): strin
   ])
   parts.push(
     'LEFT BEHIND by three contenders that gave up: nodes, watches, and contenders that',
-    'got the lock later. After a create whose answer was lost: did its contender get',
-    'the lock, nodes of its session after the release, did the next contender get it?',
+    'got the lock later.',
+    '',
+    ...table(gaveUpColumns, left),
+    '',
+    'LEFT BEHIND after a create whose answer was lost: did its contender get the lock,',
+    'nodes and watches of its session after the release, did the next contender get it?',
     '(Semaphores have two creates.)',
     '',
-    ...table(
-      remainsColumns,
-      rows(result, id => remains.find(({ recipe }) => recipe === id)),
-    ),
+    ...table(lostColumns, left),
     '',
     `Killed contenders left ${remains.reduce((sum, { nodesOfKilled }) => sum + nodesOfKilled, 0)} nodes and ${result.watchesAtEnd} watches after their sessions had expired.`,
   )

@@ -1,6 +1,6 @@
 // The report of `npm start -- --peers`: one release of each lock, frame by frame, and all figures.
 import type { Step } from '../peers/contest.ts'
-import type { PeersResult } from '../peers/result.ts'
+import { roundTripsAt, type PeersResult } from '../peers/result.ts'
 import { all, exponent, peersCaveats } from '../peers/table.ts'
 import { bytes, figure } from '../output/figures.ts'
 import { html, type Html } from './html.ts'
@@ -51,12 +51,14 @@ function header(result: PeersResult): Html {
   </header>`
 }
 
-function releases({ recordings, roundTrips }: PeersResult, recipes: readonly Named[]): Html {
+function releases(result: PeersResult, recipes: readonly Named[]): Html {
+  const { recordings, cells } = result
   if (recordings.length === 0) return html``
   const inOrder = recipes.flatMap(({ id }) => recordings.filter(({ scenario }) => scenario === id))
   const abouts = new Map(recipes.map(({ id, library, name, about }) => [id, `${library} ${name}: ${about}`]))
+  const largest = Math.max(...cells.map(({ size }) => size))
   const trips = recipes.flatMap(({ id }, style): Bar[] => {
-    const count = roundTrips.find(({ recipe }) => recipe === id)?.counted
+    const count = roundTripsAt(result, id, largest)?.counted
     return count === undefined ? [] : [{ name: id, style, count }]
   })
   return html`<section aria-labelledby="one-release">
@@ -66,7 +68,7 @@ function releases({ recordings, roundTrips }: PeersResult, recipes: readonly Nam
       the proxy received them.
     </p>
     ${timeline(inOrder, abouts)}
-    ${bars('Round trips from the release until the next contender has the lock, counted in these frames', trips)}
+    ${bars(`Round trips from the release until the next of ${largest} contenders has the lock`, trips)}
   </section>`
 }
 
@@ -96,10 +98,11 @@ function plots({ cells }: PeersResult, recipes: readonly Named[]): Html {
   </section>`
 }
 
-function costs({ cells, growth, roundTrips }: PeersResult, recipes: readonly Named[]): Html {
+function costs(result: PeersResult, recipes: readonly Named[]): Html {
+  const { cells, growth } = result
   const head = [
     ...['lock', 'N', 'phase', 'notifications', 'frames', 'sent', 'read', 'ms', 'client CPU, ms', 'server CPU, ms'],
-    'requests',
+    ...['round trips', 'by time', 'requests'],
   ]
   const rows = recipes.flatMap(({ id, library, name }) =>
     cells
@@ -107,29 +110,33 @@ function costs({ cells, growth, roundTrips }: PeersResult, recipes: readonly Nam
       .flatMap(({ size, phases }) =>
         (['release', 'join'] as const).map(phase => {
           const { tally, ms, clientCpuMs, serverCpuMs } = phases[phase]
+          const trips = phase === 'release' ? roundTripsAt(result, id, size) : undefined
           const requests = Object.entries(tally.requests).map(([kind, count]) => `${count} ${kind}`)
           return [
             ...[`${library} ${name}`, size, phase, tally.notifications, tally.framesSent + tally.framesReceived],
             ...[bytes(tally.bytesSent), bytes(tally.bytesReceived)],
-            ...[...[ms, clientCpuMs, serverCpuMs].map(figure), requests.join(', ')],
+            ...[ms, clientCpuMs, serverCpuMs].map(figure),
+            ...[trips?.counted ?? '-', figure(trips?.timed), requests.join(', ')],
           ]
         }),
       ),
   )
   const growthRows = recipes.map(({ id, library, name }) => {
     const of = (phase: keyof Step) => growth.find(each => each.recipe === id && each.phase === phase)
-    const trips = roundTrips.find(({ recipe }) => recipe === id)
-    return [
-      ...[`${library} ${name}`, exponent(of('release')?.notifications), exponent(of('release')?.bytes)],
-      ...[exponent(of('join')?.bytes), trips?.counted ?? '-', figure(trips?.timed)],
-    ]
+    const [release, join] = [of('release'), of('join')]
+    return [`${library} ${name}`, exponent(release?.notifications), exponent(release?.bytes), exponent(join?.bytes)]
   })
   return html`<section aria-labelledby="costs">
     <h2 id="costs">All figures</h2>
-    ${table('Traffic of one release and of one join, and medians of the times', head, 3, rows)}
     ${table(
-      'Powers of N (from 10 contenders), and round trips of a release: counted, and by the time of delayed frames',
-      ['lock', 'notifications', 'bytes of a release', 'bytes of a join', 'round trips', 'by time'],
+      'Traffic of one release and of one join, medians of the times, and round trips: counted, and by the time of delayed frames',
+      head,
+      3,
+      rows,
+    )}
+    ${table(
+      'Powers of N (from 10 contenders)',
+      ['lock', 'notifications', 'bytes of a release', 'bytes of a join'],
       1,
       growthRows,
     )}
@@ -146,13 +153,14 @@ function left({ remains }: PeersResult, recipes: readonly Named[]): Html {
         ...[`${library} ${name}`, gaveUp.nodes, gaveUp.watches, gaveUp.cameBack],
         all(lostAnswers, ({ gotLock }) => (gotLock ? 'yes' : 'no')),
         all(lostAnswers, ({ nodes }) => String(nodes)),
+        all(lostAnswers, ({ watches }) => String(watches)),
         all(lostAnswers, ({ nextGotLock }) => (nextGotLock ? 'yes' : 'no')),
         nodesOfKilled,
       ],
     ]
   })
   const head = [
-    ...['lock', 'gave up: nodes', 'watches', 'came back', 'lost answer: got it', 'nodes left', 'next got it'],
+    ...['lock', 'gave up: nodes', 'watches', 'came back', 'lost answer: got it', 'nodes', 'watches', 'next got it'],
     'killed: nodes',
   ]
   return html`<section aria-labelledby="left">

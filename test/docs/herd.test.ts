@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { readResult, type Result } from '../../bench/output/result.ts'
 import { tableOf } from '../../bench/output/table.ts'
 import { errorOf, heldOutOf, isClose } from '../../bench/model/held-out.ts'
-import { readPeersResult, type PeersResult } from '../../bench/peers/result.ts'
+import { readPeersResult, roundTripsAt, type PeersResult } from '../../bench/peers/result.ts'
 import { readDocument } from '../support/document.ts'
 import { herdPage } from './herd-page.ts'
 
@@ -48,7 +48,7 @@ describe('docs/herd.md', () => {
     expect(ids.filter(id => remains(id).gaveUp.cameBack > 0)).to.have.members(['z-lock', 'zoo-lock'])
     const ours = peers.libraries.find(({ name }) => name === 'zkwire')?.recipes.map(({ id }) => id) ?? []
     expect(ids.filter(id => remains(id).gaveUp.watches === 0)).to.have.members([...ours, 'n-herd'])
-    const trips = (id: string) => peers.roundTrips.find(({ recipe }) => recipe === id)?.counted
+    const trips = (id: string) => roundTripsAt(peers, id, 100)?.counted
     expect(['mutex', 'ticket', 'c-mutex', 'k-lock', 'z-lock', 'zoo-lock'].map(trips)).to.deep.equal([1, 1, 2, 2, 3, 4])
   })
 

@@ -1,5 +1,5 @@
 // Generates the chapter of docs/herd.md on the locks of other libraries, from the result of a run. Pure.
-import type { PeersResult, RecipeResult } from '../../bench/peers/result.ts'
+import { roundTripsAt, type PeersResult, type RecipeResult } from '../../bench/peers/result.ts'
 import { exponent } from '../../bench/peers/table.ts'
 import { bytes } from '../../bench/output/figures.ts'
 
@@ -12,7 +12,11 @@ export function peersChapter(result: PeersResult): string {
     return cell.phases
   }
   const read = (id: string, phase: 'release' | 'join' = 'release') => bytes(phases(id)[phase].tally.bytesReceived)
-  const trips = (id: string) => result.roundTrips.find(({ recipe }) => recipe === id)?.counted ?? NaN
+  const trips = (id: string) => roundTripsAt(result, id, size)?.counted ?? NaN
+  const sizes = [...new Set(result.cells.map(cell => cell.size))]
+  const sameTrips = result.libraries
+    .flatMap(({ recipes }) => recipes)
+    .every(({ id }) => sizes.every(each => roundTripsAt(result, id, each)?.counted === trips(id)))
   const growthOf = (id: string) => result.growth.find(({ recipe, phase }) => recipe === id && phase === 'release')
   const remainsOf = (id: string) => {
     const found = result.remains.find(({ recipe }) => recipe === id)
@@ -37,13 +41,13 @@ export function peersChapter(result: PeersResult): string {
     const { framesSent, framesReceived } = phases(id)[phase].tally
     return framesSent + framesReceived
   }
-  const recorded = Math.max(...result.recordings.map(({ sessions }) => sessions))
   return `## Other people's locks
 
 What do the locks of other libraries cost? One run (\`docs/peers.json\` in the repository, \`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`,
 ${result.date.slice(0, 10)}) measured them beside ours on one Apache ZooKeeper ${result.server.version}. Each contender was a session of its own library behind
 a proxy that counted the frames. The table shows a release and a join with ${size} contenders: notifications, frames, bytes read, and the
-round trips from the release until the next contender had the lock, which were counted with ${recorded} contenders. All counts were the same in every step, to the byte.
+round trips from the release until the next contender had the lock. ${sameTrips ? `These were as many with ${sizes.slice(0, -1).join(' or ')} contenders. ` : ''}All counts
+were the same in every step, to the byte.
 
 ${table(
   ['library', 'lock', 'notified', 'frames', 'read', 'round trips', 'power of N', 'join: frames', 'read'],
@@ -78,17 +82,28 @@ line. The result also has times and processor times, which depend on the machine
 
 Three of the contenders gave up, one after the other. The table shows the nodes and watches that they left while their sessions lived on.
 *Came back* counts those that got the lock after they had given up. Then the connection was lost at the worst moment: the server had created
-the node, and its answer was lost. Did that contender get the lock within four seconds? How many nodes did it leave after its release, and
-did the next contender get the lock? A semaphore has two creates, and each lost its answer once.
+the node, and its answer was lost. Did that contender get the lock within four seconds? How many nodes and watches did it leave after its
+release, and did the next contender get the lock? A semaphore has two creates, and each lost its answer once.
 
 ${table(
-  ['library', 'lock', 'nodes', 'watches', 'came back', 'lost answer: got the lock', 'nodes', 'next got the lock'],
+  [
+    'library',
+    'lock',
+    'nodes',
+    'watches',
+    'came back',
+    'lost answer: got the lock',
+    'nodes',
+    'watches',
+    'next got the lock',
+  ],
   rows(({ id }) => {
     const { gaveUp, lostAnswers } = remainsOf(id)
     return [
       ...[gaveUp.nodes, gaveUp.watches, gaveUp.cameBack],
       yesOrNo(lostAnswers.map(({ gotLock }) => gotLock)),
       lostAnswers.map(({ nodes }) => nodes).join(', '),
+      lostAnswers.map(({ watches }) => watches).join(', '),
       yesOrNo(lostAnswers.map(({ nextGotLock }) => nextGotLock)),
     ]
   }),

@@ -59,15 +59,13 @@ describe('npm start -- --peers', function () {
     expect(talliesOf(result), 'as on Apache, in the committed run').to.deep.equal(
       talliesOf(committed).filter(({ recipe }) => result.cells.some(cell => cell.recipe === recipe)),
     )
-    expect(result.roundTrips.map(({ recipe, counted }) => [recipe, counted])).to.deep.equal([
-      ['predecessor', 2],
-      ['herd', 2],
-      ['read', 2],
-    ])
+    expect(result.roundTrips.map(({ recipe, size, counted }) => [recipe, size, counted])).to.deep.equal(
+      ['predecessor', 'herd', 'read'].flatMap(recipe => [2, 4].map(size => [recipe, size, 2])),
+    )
     for (const { recipe, ...remains } of result.remains)
       expect(remains, recipe).to.deep.equal({
         gaveUp: { contenders: 3, nodes: 0, watches: 0, cameBack: 0 },
-        lostAnswers: [{ create: 1, failures: 0, gotLock: true, nodes: 0, nextGotLock: true }],
+        lostAnswers: [{ create: 1, failures: 0, gotLock: true, nodes: 0, watches: 0, nextGotLock: true }],
         nodesOfKilled: 0,
       })
     expect(result.watchesAtEnd).to.equal(0)
@@ -109,7 +107,7 @@ describe('npm start -- --peers', function () {
     expect([...missing].map(([{ name }, reason]) => `${name}: ${reason}`)).to.include('Curator: no Curator here')
   })
 
-  it('says which packages it needs, and how to provide zoo_lock', async () => {
+  it('says which packages it needs, and which file of --zoo-lock is missing', async () => {
     for (const word of ['libcurator-recipes-java', 'python3-kazoo', 'libzookeeper-mt-dev', 'node-zookeeper-client'])
       expect(needs()).to.contain(word)
     expect(
@@ -117,9 +115,9 @@ describe('npm start -- --peers', function () {
         .split('\n')
         .filter(line => line.length > 80),
     ).to.deep.equal([])
-    const reason = await provide('C client', {}).catch(String)
-    expect(reason).to.match(/Debian has no package of zoo_lock. Build .* --zoo-lock/)
-    expect(await provide('C client', { zooLock: '/nowhere' }).catch(String)).to.contain('has no include/zoo_lock.h')
+    expect(needs()).to.contain('apt-get source zookeeper')
+    const reason = await provide('C client', { zooLock: '/nowhere' }).catch(String)
+    expect(reason).to.match(/--zoo-lock: \/nowhere has no zookeeper-recipes.*zoo_lock\.c/)
   })
 })
 
