@@ -14,7 +14,8 @@ import { takePart } from './fleet/participant.ts'
 import { fleetCaveats, measureWithMachines, type FleetFigures } from './fleet/shared-run.ts'
 import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'
-import { compare } from './output/compare.ts'
+import { printComparison, readComparable } from './comparison.ts'
+import { comparableOf } from './output/comparable.ts'
 import { conclusionOf } from './output/conclusion.ts'
 import { help, parseOptions, type Options } from './options.ts'
 import { measurePeers } from './peers.ts'
@@ -76,7 +77,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const { compare: older, to, failIfWorse } = options
   if (older !== undefined && to !== undefined)
-    return printComparison(await readResult(older), await readResult(to), failIfWorse)
+    return printComparison(await readComparable(older), await readComparable(to), failIfWorse)
   const tasks = stagesOf(options.scenarios, options.sizes).flatMap(tasksOf)
   if (!options.peers && tasks.length === 0 && !options.all) throw new UsageError(caveatsOf([], options).join('\n'))
   const stop = new AbortController()
@@ -96,7 +97,7 @@ async function main(args: readonly string[]): Promise<number> {
 
 async function measure(options: Options, args: readonly string[], stop: AbortController): Promise<number> {
   // Check the files before the run, so that a wrong path is reported at once and not at the end.
-  const older = options.compare === undefined ? undefined : await readResult(options.compare)
+  const older = options.compare === undefined ? undefined : comparableOf(await readResult(options.compare))
   for (const file of [options.json, options.report]) await ensureWritable(file)
   const progress = new Progress(process.stderr)
   progress.show(`connecting to ${options.server}`)
@@ -124,18 +125,11 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
       },
     )
     const result = await writeReports(run, server, options, args, { ensemble, fleet }, end)
-    const verdict = older === undefined ? 0 : printComparison(older, result, options.failIfWorse)
+    const verdict = older === undefined ? 0 : printComparison(older, comparableOf(result), options.failIfWorse)
     return end?.exitCode ?? verdict
   } finally {
     await server.close()
   }
-}
-
-/** Returns the exit code. */
-function printComparison(older: Result, newer: Result, limit: number | undefined): number {
-  const { text, exitCode } = compare(older, newer, limit)
-  process.stdout.write(`\n${text}`)
-  return exitCode
 }
 
 async function writeReports(

@@ -113,7 +113,8 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --to FILE                with --compare: measure nothing, and compare that result
                            with the one in FILE
   --fail-if-worse N%       with --compare: exit with ${WORSE_EXIT_CODE} if an exact count (notifications,
-                           frames, bytes) grew by more than N %
+                           frames, bytes) grew by more than N %, or if this run did
+                           not measure all that it was asked for
   --peers                  measure the locks of Curator, kazoo, ZooKeeper and others
                            beside ours, with ${PEERS_DEFAULTS.sessions} sessions, in five minutes; the
                            first lines of the output say what that needs
@@ -189,7 +190,7 @@ function refuseOutsidePeers(values: ReturnType<typeof parseValues>): void {
     if (values['zoo-lock'] !== undefined) throw new UsageError('--zoo-lock has an effect only with --peers')
     return
   }
-  for (const name of ['server', 'scenarios', 'threads', 'processes', 'compare', 'all'] as const)
+  for (const name of ['server', 'scenarios', 'threads', 'processes', 'all'] as const)
     if (values[name] !== undefined) throw new UsageError(`--peers and --${name} exclude each other: pass only one`)
 }
 

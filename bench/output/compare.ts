@@ -1,6 +1,5 @@
 // Compares a result with an earlier one. Pure.
-import { nameOf } from '../harness/server.ts'
-import type { Result } from './result.ts'
+import type { Comparable, Conditions } from './comparable.ts'
 import { bytes, figure } from './figures.ts'
 import { table } from './table.ts'
 import { judge, verdictOf } from './worse.ts'
@@ -14,7 +13,7 @@ export interface Comparison {
 }
 
 /** @param limit the growth of an exact count that is still accepted (0.1 is 10 %). If undefined, nothing is judged. */
-export function compare(older: Result, newer: Result, limit: number | undefined): Comparison {
+export function compare(older: Comparable, newer: Comparable, limit: number | undefined): Comparison {
   const table = tableOf(older, newer)
   if (limit === undefined) return { text: table, exitCode: 0 }
   const { isWorse, sentences } = verdictOf(judge(older, newer, limit), limit)
@@ -32,7 +31,7 @@ interface Pair {
 }
 
 /** Compares the phases that both results contain, in the order of the newer result. */
-function tableOf(older: Result, newer: Result): string {
+function tableOf(older: Comparable, newer: Comparable): string {
   const pairs = newer.cells.flatMap(({ scenario, size, phases }): Pair[] => {
     const before = older.cells.find(each => each.scenario === scenario && each.size === size)
     return phases.flatMap(now => {
@@ -40,8 +39,8 @@ function tableOf(older: Result, newer: Result): string {
       if (then === undefined) return []
       return {
         ...{ scenario, size, phase: now.phase },
-        bytes: [then.counts.bytesReceived.median, now.counts.bytesReceived.median],
-        p50: [then.marks?.all.p50, now.marks?.all.p50],
+        bytes: [then.bytesRead, now.bytesRead],
+        p50: [then.p50, now.p50],
         cpu: [then.clientCpuMs, now.clientCpuMs],
       }
     })
@@ -70,15 +69,8 @@ function tableOf(older: Result, newer: Result): string {
 }
 
 /** Returns a line that says whether times can be compared, and a line for each condition that differs. */
-function conditionsOf(older: Result, newer: Result): string[] {
-  const conditions = ({ server, machine, release }: Result) => ({
-    server: nameOf({ servers: '', ...server }),
-    machine: `${machine.cores} cores of ${machine.cpu}, ${machine.platform}, ${bytes(machine.memoryBytes)} bytes of memory`,
-    node: machine.node,
-    zkwire: release,
-  })
-  const [before, after] = [conditions(older), conditions(newer)]
-  const differing = (Object.keys(before) as (keyof typeof before)[]).filter(
+function conditionsOf({ conditions: before }: Comparable, { conditions: after }: Comparable): string[] {
+  const differing = (Object.keys(before) as (keyof Conditions)[]).filter(
     key => (before[key] ?? after[key]) !== (after[key] ?? before[key]),
   )
   const isSame = differing.every(key => key === 'zkwire')

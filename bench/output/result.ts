@@ -44,6 +44,8 @@ export interface Result {
   /** The version of zkwire that was measured. Older results lack it. */
   release?: string
   scenarios: { name: string; kind: string; about: string; byChance?: string | undefined }[]
+  /** The numbers of sessions that the run was asked for. Older results lack them. */
+  sizes?: number[]
   growth: Growth[]
   cells: (Summary & {
     limit: Limit
@@ -88,7 +90,13 @@ export interface Findings {
 
 export function resultOf(
   { measurements, traffic, server, ended, seconds, caveats, recordings, ensemble, fleet }: Findings,
-  { scenarios, seed, threads, processes }: Pick<RunOptions, 'scenarios' | 'seed' | 'threads' | 'processes'>,
+  {
+    scenarios,
+    sizes,
+    seed,
+    threads,
+    processes,
+  }: Pick<RunOptions, 'scenarios' | 'sizes' | 'seed' | 'threads' | 'processes'>,
   commandLine: readonly string[],
   machine: Machine,
   date: Date,
@@ -112,6 +120,7 @@ export function resultOf(
       about,
       byChance: variesBecause,
     })),
+    sizes: [...sizes],
     growth,
     cells: measurements.map((measurement, i) => {
       const summary = summaries[i] ?? summaryOf(measurement)
@@ -157,13 +166,27 @@ export async function ensureWritable(file: string): Promise<void> {
 
 /** @throws Error that names the file, if it is missing or holds no result of this format */
 export async function readResult(file: string): Promise<Result> {
-  let parsed: unknown
+  const result = await readHeader(file)
+  if (result.what === PEERS) throw new Error(`${file} is a result of --peers, and not of a run without it`)
+  if (result.format !== FORMAT)
+    throw new Error(`${file} is not a result of this benchmark, or a result of another version`)
+  return result as Result
+}
+
+/** What a result of `npm start -- --peers` says that it is. */
+export const PEERS = 'zkwire peers'
+
+/** What the first lines of each result say. */
+interface Header {
+  what?: unknown
+  format?: unknown
+}
+
+/** @throws Error that names the file, if it is missing or is not JSON */
+export async function readHeader(file: string): Promise<Header> {
   try {
-    parsed = JSON.parse(await readFile(file, 'utf8'))
+    return (JSON.parse(await readFile(file, 'utf8')) as Header | null) ?? {}
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error })
   }
-  if (typeof parsed !== 'object' || parsed === null || !('format' in parsed) || parsed.format !== FORMAT)
-    throw new Error(`${file} is not a result of this benchmark, or a result of another version`)
-  return parsed as Result
 }

@@ -1,14 +1,12 @@
 // Judges by exact counts whether a result is worse than an earlier one. Times are left out, because they are noisy. Pure.
-import type { PhaseSummary } from '../measure/summary.ts'
-import type { Result } from './result.ts'
+import { COUNTS, type Comparable, type ComparableCell } from './comparable.ts'
 
-type Cell = Result['cells'][number]
-type CellName = Pick<Cell, 'scenario' | 'size'>
+type CellName = Pick<ComparableCell, 'scenario' | 'size'>
 
 /** A count that grew by more than the limit. */
 export interface WorseCount extends CellName {
   phase: string
-  what: keyof typeof COUNTS
+  what: (typeof COUNTS)[number]
   then: number
   now: number
 }
@@ -19,23 +17,21 @@ export interface Judgement {
   judged: number
   /** Measurements whose steps had different counts in one of the results. */
   varying: CellName[]
-  /** Measurements of the older result that the newer one does not contain. */
+  /** Measurements of the older result that the newer run was to make, and that its result does not contain. */
   missing: CellName[]
+  /** Measurements of the older result that the newer run was not asked for. */
+  unasked: CellName[]
 }
 
-const COUNTS = {
-  notification: ({ counts }: PhaseSummary) => counts.notifications.median,
-  frame: ({ counts }: PhaseSummary) => counts.framesSent.median + counts.framesReceived.median,
-  byte: ({ counts }: PhaseSummary) => counts.bytesSent.median + counts.bytesReceived.median,
-} as const
-
 /** @param limit the relative growth that is still accepted: 0.1 is 10 % */
-export function judge(older: Result, newer: Result, limit: number): Judgement {
-  const judgement: Judgement = { worse: [], judged: 0, varying: [], missing: [] }
+export function judge(older: Comparable, newer: Comparable, limit: number): Judgement {
+  const judgement: Judgement = { worse: [], judged: 0, varying: [], missing: [], unasked: [] }
   for (const before of older.cells) {
     const { scenario, size } = before
     const after = newer.cells.find(each => each.scenario === scenario && each.size === size)
-    if (after === undefined || lacksPhases(before, after)) judgement.missing.push({ scenario, size })
+    const isAsked = newer.scenarios.includes(scenario) && newer.sizes.includes(size)
+    if (after === undefined && !isAsked) judgement.unasked.push({ scenario, size })
+    else if (after === undefined || lacksPhases(before, after)) judgement.missing.push({ scenario, size })
     else if (!before.isConstant || !after.isConstant) judgement.varying.push({ scenario, size })
     else {
       const counts = countsIn(before, after)
@@ -46,50 +42,53 @@ export function judge(older: Result, newer: Result, limit: number): Judgement {
   return judgement
 }
 
-const lacksPhases = (before: Cell, after: Cell): boolean =>
+const lacksPhases = (before: ComparableCell, after: ComparableCell): boolean =>
   before.phases.some(({ phase }) => after.phases.every(each => each.phase !== phase))
 
-function countsIn(before: Cell, { scenario, size, phases }: Cell): WorseCount[] {
+function countsIn(before: ComparableCell, { scenario, size, phases }: ComparableCell): WorseCount[] {
   return phases.flatMap(now => {
     const then = before.phases.find(({ phase }) => phase === now.phase)
     if (then === undefined) return []
-    return Object.entries(COUNTS).map(([what, of]) => ({
-      ...{ scenario, size, phase: now.phase, what: what as WorseCount['what'] },
-      ...{ then: of(then), now: of(now) },
+    return COUNTS.map(what => ({
+      ...{ scenario, size, phase: now.phase, what },
+      ...{ then: then.counts[what], now: now.counts[what] },
     }))
   })
 }
 
 export interface Verdict {
-  /** True also if nothing could be judged. */
+  /** True also if nothing could be judged, or if the newer run did not measure all that it was asked for. */
   isWorse: boolean
   sentences: string[]
 }
 
-export function verdictOf({ worse, judged, varying, missing }: Judgement, limit: number): Verdict {
+export function verdictOf({ worse, judged, varying, missing, unasked }: Judgement, limit: number): Verdict {
   const growth = `grew by more than ${percent(limit)}`
   const summary =
     judged === 0
       ? 'Nothing could be judged: the two results have no exact count in common.'
-      : worse.length === 0
-        ? `Not worse: none of ${judged} exact counts ${growth}.`
-        : `WORSE: ${worse.length} of ${judged} exact counts ${growth}.`
+      : worse.length > 0
+        ? `WORSE: ${worse.length} of ${judged} exact counts ${growth}.`
+        : `${missing.length > 0 ? 'None' : 'Not worse: none'} of ${judged} exact counts ${growth}.`
   const unjudged = (reason: string, cells: readonly CellName[]) =>
     cells.length === 0 ? [] : [`Not judged, because ${reason}: ${namesOf(cells)}.`]
   return {
-    isWorse: worse.length > 0 || judged === 0,
+    isWorse: worse.length > 0 || missing.length > 0 || judged === 0,
     sentences: [
       ...worse.map(sentenceOf),
       summary,
+      ...(missing.length === 0
+        ? []
+        : [`MISSING, which counts as worse: the newer run was to measure ${namesOf(missing)}, and did not.`]),
       ...unjudged('their counts vary between steps', varying),
-      ...unjudged('the newer result does not contain them', missing),
+      ...unjudged('the newer run was not asked for them', unasked),
     ],
   }
 }
 
 function sentenceOf({ scenario, size, phase, what, then, now }: WorseCount): string {
   const more = then === 0 ? '' : `, which is ${percent(now / then - 1)} more`
-  return `WORSE: ${scenario} ${size}, ${phase}: ${now} ${what}${now === 1 ? '' : 's'} instead of ${then}${more}.`
+  return `WORSE: ${scenario} ${size}, ${phase}: ${now} ${now === 1 ? what.slice(0, -1) : what} instead of ${then}${more}.`
 }
 
 /** Returns such as 'data 200 and 1000; herd 50'. */

@@ -1,5 +1,5 @@
 // Compares the locks of all libraries: says what that needs, provides it, runs, and makes the result.
-import { thisMachine } from '../output/result.ts'
+import { PEERS, thisMachine } from '../output/result.ts'
 import type { Progress } from '../output/progress.ts'
 import type { Server } from '../harness/server.ts'
 import { libraries, type Library } from './libraries.ts'
@@ -68,7 +68,7 @@ export async function comparePeers(
   const named = commandLine.filter((each, i) => each !== '--zoo-lock' && commandLine[i - 1] !== '--zoo-lock')
   return {
     format: PEERS_FORMAT,
-    what: 'zkwire peers',
+    what: PEERS,
     date: new Date().toISOString(),
     commandLine: ['npm', 'start', '--', ...named].join(' '),
     ended: failures.size === 0 ? 'complete' : `without ${[...failures.keys()].join(', ')}`,

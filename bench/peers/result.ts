@@ -1,8 +1,7 @@
 // The result of `npm start -- --peers`, as JSON.
-import { readFile } from 'node:fs/promises'
 import { median, powerOf, type Power } from '../measure/statistics.ts'
 import type { Recording } from '../measure/recording.ts'
-import type { Machine } from '../output/result.ts'
+import { PEERS, readHeader, type Machine } from '../output/result.ts'
 import type { PhaseCost, RoundTrips, Step } from './contest.ts'
 import type { LibraryName } from './libraries.ts'
 import type { Remains } from './remains.ts'
@@ -47,7 +46,7 @@ export interface RecipeResult {
 
 export interface PeersResult {
   format: number
-  what: 'zkwire peers'
+  what: typeof PEERS
   date: string
   commandLine: string
   /** 'complete', or the reason why the run ended early. */
@@ -127,9 +126,8 @@ export function growthOf(recipe: string, phase: keyof Step, cells: readonly Cell
 
 /** @throws Error that names the file, if it is missing or holds no result of this format */
 export async function readPeersResult(file: string): Promise<PeersResult> {
-  const parsed: unknown = JSON.parse(await readFile(file, 'utf8'))
-  if (typeof parsed !== 'object' || parsed === null || !('what' in parsed) || parsed.what !== 'zkwire peers')
-    throw new Error(`${file} is not a result of npm start -- --peers`)
-  if (!('format' in parsed) || parsed.format !== PEERS_FORMAT) throw new Error(`${file} is a result of another version`)
-  return parsed as PeersResult
+  const result = await readHeader(file)
+  if (result.what !== PEERS) throw new Error(`${file} is not a result of npm start -- --peers`)
+  if (result.format !== PEERS_FORMAT) throw new Error(`${file} is a result of another version`)
+  return result as PeersResult
 }

@@ -7,12 +7,14 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readResult } from '../../bench/output/result.ts'
+import { readPeersResult } from '../../bench/peers/result.ts'
 import { connect } from '../../src/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
 
 const herd = fileURLToPath(new URL('../../docs/herd.json', import.meta.url))
+const peers = fileURLToPath(new URL('../../docs/peers.json', import.meta.url))
 
 describe('npm start', function () {
   this.timeout(60_000)
@@ -82,6 +84,27 @@ describe('npm start', function () {
       .to.match(/^ {2}server: Apache ZooKeeper 3\.\S+, standalone → Apache ZooKeeper 3\.9\.9, standalone$/m)
       .and.to.match(/^WORSE: herd 1000, release: 4002 frames instead of 3001, which is 33\.4 % more\.$/m)
     expect(await start('--compare', herd, '--to', newer).ended).to.include({ exitCode: 0 })
+  })
+
+  it('compares two results of the peers, and exits with 3 if a lock that was to be measured is missing', async () => {
+    const same = await start('--compare', peers, '--to', peers, '--fail-if-worse', '0%').ended
+    expect(same).to.include({ exitCode: 0, stderr: '' })
+    expect(same.stdout)
+      .to.match(/^c-mutex +100 release +6\.08k → 6\.08k /m)
+      .and.to.contain('\nNot worse: none of ')
+    const result = await readPeersResult(peers)
+    const newer = join(directory, 'newer-peers.json')
+    const [first] = result.cells
+    await writeFile(newer, JSON.stringify({ ...result, cells: result.cells.slice(1) }))
+    const gutted = await start('--compare', peers, '--to', newer, '--fail-if-worse', '10%').ended
+    expect(gutted).to.include({ exitCode: 3, stderr: '' })
+    expect(gutted.stdout).to.contain(`was to measure ${first?.recipe} ${first?.size}, and did not`)
+    const mixed = await start('--compare', herd, '--to', peers).ended
+    expect(mixed).to.include({ exitCode: 1, stdout: '' })
+    expect(mixed.stderr).to.equal('a result of --peers can be compared only with another result of --peers\n')
+    expect((await start('--predict', '--result', peers).ended).stderr).to.match(
+      /peers\.json is a result of --peers, and/,
+    )
   })
 
   it('foretells from the committed run in 80 columns, without a run', async () => {

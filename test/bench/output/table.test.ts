@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Measurement, PhaseRun } from '../../../bench/measure/measurement.ts'
+import { comparableOf } from '../../../bench/output/comparable.ts'
 import { compare } from '../../../bench/output/compare.ts'
 import { caveatsOf } from '../../../bench/output/caveats.ts'
 import { resultOf, type Machine } from '../../../bench/output/result.ts'
@@ -82,12 +83,14 @@ describe('the table of the benchmark', () => {
 
   it('can be compared with an earlier result', () => {
     const result = (cell: Measurement, cpu = 'abacus') =>
-      resultOf(
-        { measurements: [cell], traffic: traffic(), server, seconds: 1, caveats: [], recordings: [] },
-        { scenarios: [], seed: 1, threads: 1 },
-        [],
-        { ...machine, cpu },
-        new Date(0),
+      comparableOf(
+        resultOf(
+          { measurements: [cell], traffic: traffic(), server, seconds: 1, caveats: [], recordings: [] },
+          { scenarios: [], sizes: [], seed: 1, threads: 1 },
+          [],
+          { ...machine, cpu },
+          new Date(0),
+        ),
       )
     const before = result(cellOf('mutex', 10, 'release', 1, 600))
     const after = result(cellOf('mutex', 10, 'release', 1, 300))

@@ -1,9 +1,13 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import { readResult, type Result } from '../../../bench/output/result.ts'
+import { comparableOf } from '../../../bench/output/comparable.ts'
 import { judge, verdictOf } from '../../../bench/output/worse.ts'
 
 const run = () => readResult(fileURLToPath(new URL('../../../docs/herd.json', import.meta.url)))
+
+const judgementOf = (older: Result, newer: Result, limit: number) =>
+  judge(comparableOf(older), comparableOf(newer), limit)
 
 /** Returns a copy in which one phase has other counts. */
 function changed(result: Result, scenario: string, size: number, change: (counts: Counts) => void): Result {
@@ -24,10 +28,10 @@ const plus = (counts: Counts, key: 'notifications' | 'framesSent' | 'bytesReceiv
 describe('the verdict on two results', () => {
   it('is that a run is not worse than itself, even with a limit of 0 %', async () => {
     const result = await run()
-    const { worse, judged } = judge(result, result, 0)
+    const { worse, judged } = judgementOf(result, result, 0)
     expect(worse).to.deep.equal([])
     expect(judged).to.be.above(100)
-    const { isWorse, sentences } = verdictOf(judge(result, result, 0), 0)
+    const { isWorse, sentences } = verdictOf(judgementOf(result, result, 0), 0)
     expect(isWorse).to.equal(false)
     expect(sentences[0]).to.equal(`Not worse: none of ${judged} exact counts grew by more than 0 %.`)
     expect(sentences[1]).to.match(/^Not judged, because their counts vary between steps: reentrant \d+/)
@@ -40,7 +44,7 @@ describe('the verdict on two results', () => {
       plus(counts, 'framesSent', 1)
       plus(counts, 'bytesReceived', 5917)
     })
-    const { isWorse, sentences } = verdictOf(judge(older, newer, 0.1), 0.1)
+    const { isWorse, sentences } = verdictOf(judgementOf(older, newer, 0.1), 0.1)
     expect(isWorse).to.equal(true)
     expect(sentences.slice(0, 2)).to.deep.equal([
       'WORSE: mutex 1000, release: 2 notifications instead of 1, which is 100 % more.',
@@ -55,14 +59,14 @@ describe('the verdict on two results', () => {
       plus(counts, 'framesSent', 1)
       plus(counts, 'bytesReceived', -50_000)
     })
-    expect(judge(older, newer, 0.2).worse).to.deep.equal([])
-    expect(judge(older, newer, 0.19).worse).to.have.length(1)
+    expect(judgementOf(older, newer, 0.2).worse).to.deep.equal([])
+    expect(judgementOf(older, newer, 0.19).worse).to.have.length(1)
   })
 
   it('reports a count that was zero, whatever the limit', async () => {
     const result = await run()
     const older = changed(result, 'mutex', 1000, counts => plus(counts, 'notifications', -1))
-    const [first] = verdictOf(judge(older, result, 5), 5).sentences
+    const [first] = verdictOf(judgementOf(older, result, 5), 5).sentences
     expect(first).to.equal('WORSE: mutex 1000, release: 1 notification instead of 0.')
   })
 
@@ -75,7 +79,7 @@ describe('the verdict on two results', () => {
         phase.clientCpuMs *= 3
         if (phase.marks !== undefined) phase.marks.all.p50 *= 3
       }
-    expect(judge(older, newer, 0).worse).to.deep.equal([])
+    expect(judgementOf(older, newer, 0).worse).to.deep.equal([])
   })
 
   it('does not judge a scenario whose counts vary in one of the results', async () => {
@@ -85,27 +89,41 @@ describe('the verdict on two results', () => {
       [varying(older, 'herd', 50), newer],
       [older, varying(newer, 'herd', 50)],
     ] as const) {
-      const { worse, varying } = judge(a, b, 0)
+      const { worse, varying } = judgementOf(a, b, 0)
       expect(worse).to.deep.equal([])
       expect(varying).to.deep.include({ scenario: 'herd', size: 50 })
     }
   })
 
-  it('names what the newer result does not contain', async () => {
+  it('is a failure if the newer run was to measure more than its result contains', async () => {
     const older = await run()
     const newer = structuredClone(older)
     newer.cells = newer.cells.filter(({ scenario, size }) => scenario !== 'data' || size < 200)
     newer.cells.find(({ scenario, size }) => scenario === 'child' && size === 50)?.phases.pop()
-    const { isWorse, sentences } = verdictOf(judge(older, newer, 0), 0)
+    const { isWorse, sentences } = verdictOf(judgementOf(older, newer, 0), 0)
+    expect(isWorse).to.equal(true)
+    expect(sentences[0]).to.match(/^None of \d+ exact counts grew by more than 0 %\.$/)
+    expect(sentences[1]).to.equal(
+      'MISSING, which counts as worse: the newer run was to measure child 50; data 200 and 1000, and did not.',
+    )
+  })
+
+  it('names what the newer run was not asked for, which is no failure', async () => {
+    const older = await run()
+    const newer = structuredClone(older)
+    newer.scenarios = newer.scenarios.filter(({ name }) => name !== 'data')
+    newer.cells = newer.cells.filter(({ scenario, size }) => scenario !== 'data' && size < 1000)
+    newer.sizes = [10, 50, 100, 200]
+    const { isWorse, sentences } = verdictOf(judgementOf(older, newer, 0), 0)
     expect(isWorse).to.equal(false)
-    expect(sentences).to.include(
-      'Not judged, because the newer result does not contain them: child 50; data 200 and 1000.',
+    expect(sentences.at(-1)).to.match(
+      /^Not judged, because the newer run was not asked for them: .*data 10, 50, 100, 200 and 1000/,
     )
   })
 
   it('is a failure if the results have no exact count in common', async () => {
     const older = await run()
-    const { isWorse, sentences } = verdictOf(judge(older, { ...older, cells: [] }, 0.1), 0.1)
+    const { isWorse, sentences } = verdictOf(judgementOf(older, { ...older, cells: [] }, 0.1), 0.1)
     expect(isWorse).to.equal(true)
     expect(sentences[0]).to.equal('Nothing could be judged: the two results have no exact count in common.')
   })

@@ -1,0 +1,80 @@
+// What is compared of a result, so that results of `npm start` and of `npm start -- --peers` are compared in one way.
+// Pure.
+import { nameOf } from '../harness/server.ts'
+import { bytes } from './figures.ts'
+import type { Machine, Result } from './result.ts'
+
+export interface Comparable {
+  /** The kind of the result. Only results of one kind can be compared. */
+  what: string
+  date: string
+  commandLine: string
+  conditions: Conditions
+  /** The names of the scenarios that the run was asked for. */
+  scenarios: string[]
+  /** The numbers of sessions that it was asked for. */
+  sizes: number[]
+  cells: ComparableCell[]
+}
+
+/** Times can be compared if these are equal. The release is that of zkwire; undefined in older results. */
+export interface Conditions {
+  server: string
+  machine: string
+  node: string
+  zkwire: string | undefined
+}
+
+export interface ComparableCell {
+  scenario: string
+  size: number
+  /** True if all steps had the same counts. */
+  isConstant: boolean
+  phases: ComparablePhase[]
+}
+
+/** The counts that are exact in most scenarios. */
+export const COUNTS = ['notifications', 'frames', 'bytes'] as const
+
+export interface ComparablePhase {
+  phase: string
+  counts: Record<(typeof COUNTS)[number], number>
+  bytesRead: number
+  /** Until the median session was marked, ms. */
+  p50: number | undefined
+  clientCpuMs: number | undefined
+}
+
+export const conditionsOn = (
+  { cores, cpu, platform, memoryBytes, node }: Machine,
+  server: string,
+  zkwire: string | undefined,
+): Conditions => ({
+  server,
+  machine: `${cores} cores of ${cpu}, ${platform}, ${bytes(memoryBytes)} bytes of memory`,
+  node,
+  zkwire,
+})
+
+export function comparableOf(result: Result): Comparable {
+  const { what, date, commandLine, machine, server, release, scenarios, cells } = result
+  return {
+    ...{ what, date, commandLine },
+    conditions: conditionsOn(machine, nameOf({ servers: '', ...server }), release),
+    scenarios: scenarios.map(({ name }) => name),
+    // Older results lack the sizes that were asked for, but not those that were measured.
+    sizes: result.sizes ?? cells.map(({ size }) => size),
+    cells: cells.map(({ scenario, size, isConstant, phases }) => ({
+      ...{ scenario, size, isConstant },
+      phases: phases.map(({ phase, counts, marks, clientCpuMs }) => ({
+        phase,
+        counts: {
+          notifications: counts.notifications.median,
+          frames: counts.framesSent.median + counts.framesReceived.median,
+          bytes: counts.bytesSent.median + counts.bytesReceived.median,
+        },
+        ...{ bytesRead: counts.bytesReceived.median, p50: marks?.all.p50, clientCpuMs },
+      })),
+    })),
+  }
+}
