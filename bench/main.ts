@@ -108,6 +108,7 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
     let run = new Run({ ...options, ...(processes !== undefined && { units: processUnits }) }, server, progress, stop)
     let ensemble: EnsembleFigures | undefined
     let fleet: FleetFigures | undefined
+    const notes: string[] = []
     const measureBoth = async () => {
       const { join: meeting, machines = 1 } = options
       if (meeting === undefined) await run.measure()
@@ -115,7 +116,12 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
         const plan = { meeting, machines, processes: processes ?? 1, options, server }
         fleet = await measureWithMachines(plan, progress, stop, each => (run = each))
       }
-      ensemble = await measureEnsemble(server, options, progress, stop)
+      ensemble = await measureEnsemble(server, options, progress, stop.signal).catch((error: unknown) => {
+        stop.signal.throwIfAborted()
+        // The run before it is complete, and its figures must not be lost.
+        notes.push(`The servers were not measured one by one: ${(error as Error).message}.`)
+        return undefined
+      })
     }
     const end = await measureBoth().then(
       () => undefined,
@@ -124,7 +130,7 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
         throw reason
       },
     )
-    const result = await writeReports(run, server, options, args, { ensemble, fleet }, end)
+    const result = await writeReports(run, server, options, args, { ensemble, fleet, notes }, end)
     const verdict = older === undefined ? 0 : printComparison(older, comparableOf(result), options.failIfWorse)
     return end?.exitCode ?? verdict
   } finally {
@@ -137,14 +143,18 @@ async function writeReports(
   server: Server,
   options: Options,
   args: readonly string[],
-  more: Pick<Findings, 'ensemble' | 'fleet'>,
+  { notes, ...more }: Pick<Findings, 'ensemble' | 'fleet'> & { notes: readonly string[] },
   end?: Interrupted,
 ) {
   const locks = options.scenarios.filter(({ kind }) => kind === 'lock')
   const recordings = end === undefined ? await recordAll(locks, server.servers) : []
   const measurements = run.measurements.filter(isMeasured)
   const seconds = performance.now() / 1000
-  const caveats = [...(more.fleet === undefined ? [] : fleetCaveats(more.fleet)), ...caveatsOf(measurements, options)]
+  const caveats = [
+    ...(more.fleet === undefined ? [] : fleetCaveats(more.fleet)),
+    ...caveatsOf(measurements, options),
+    ...notes,
+  ]
   const findings = {
     measurements,
     server,

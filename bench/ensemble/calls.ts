@@ -87,13 +87,17 @@ export async function measureHandOvers(pairs: Pairs, { root, sites, random, sign
     ]
     let held = await new Mutex(holder.client, path).acquire({ signal })
     for (let i = 0; i < 2 * (HAND_OVERS.warmUp + HAND_OVERS.counted); i++) {
-      const acquiring = new Mutex(waiter.client, path).acquire({ signal })
-      await untilQueued(waiter.client, path)
-      const begun = performance.now()
-      const releasing = held.release()
-      held = await acquiring
-      const ms = performance.now() - begun
-      await releasing
+      let begun = NaN
+      const acquiring = new Mutex(waiter.client, path)
+        .acquire({ signal })
+        .then(next => ({ next, ms: performance.now() - begun }))
+      const releasing = untilQueued(waiter.client, path).then(() => {
+        begun = performance.now()
+        return held.release()
+      })
+      // Both are awaited from the start, because an aborted run rejects either of them first.
+      const [{ next, ms }] = await Promise.all([acquiring, releasing])
+      held = next
       const key = `${holder.server} ${waiter.server}`
       if (i >= 2 * HAND_OVERS.warmUp) times.set(key, [...(times.get(key) ?? []), ms])
       ;[holder, waiter] = [waiter, holder]

@@ -11,7 +11,7 @@ import { measureLeaderLoss } from './leader-loss.ts'
 import { PinnedSessions } from './pinned.ts'
 import { FrameCounter } from '../measure/frame-counter.ts'
 import { measurePlacements } from './placements.ts'
-import { sitesOf, type Site } from './start.ts'
+import { sitesOf, type Site, type Sites } from './start.ts'
 
 /** Enough for a herd. More would measure this process, which has all the sessions of these measurements. */
 const MOST_SESSIONS = 300
@@ -20,21 +20,23 @@ const CLOSE_TIMEOUT = 10_000
 const CLEAN_UP_TIMEOUT = 2000
 
 /**
- * Measures the ensemble of this server. Returns undefined if it is not in an ensemble, or if its connect string names
- * only one server.
- * @param stop aborts the measurements. They abort it themselves if a session fails.
+ * Measures the ensemble of this server. Returns undefined if it is not in an ensemble.
+ * @throws Error if only one server of the ensemble is named or can be reached, or if a session fails; the reason of the
+ * signal
  */
 export async function measureEnsemble(
-  server: Pick<Server, 'servers' | 'pids' | 'ensemble'>,
+  server: Pick<Server, 'servers' | 'pids' | 'mode' | 'ensemble'>,
   /** `sizes` are the numbers of sessions of the run. */
   { sizes, seed }: { sizes: readonly number[]; seed: number },
   progress: Progress,
-  stop: AbortController,
+  interrupt: AbortSignal,
 ): Promise<EnsembleFigures | undefined> {
-  const sites = await sitesOf(server)
-  if (sites === undefined) return undefined
+  const found = await sitesOf(server)
+  if (found === undefined) return undefined
+  const { sites } = found
   const { servers, ensemble } = server
-  const { signal } = stop
+  const failure = new AbortController()
+  const signal = AbortSignal.any([interrupt, failure.signal])
   const root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
   const addresses = sites.map(({ address }) => address)
   const sessions = Math.max(sites.length, Math.min(MOST_SESSIONS, Math.max(...sizes)))
@@ -46,7 +48,7 @@ export async function measureEnsemble(
   })
   await admin.create(root)
   const pinned = new PinnedSessions(addresses, root, {
-    failed: error => stop.abort(error),
+    failed: error => failure.abort(error),
     opened: () => progress.show('opening sessions on each server'),
   })
   try {
@@ -75,7 +77,7 @@ export async function measureEnsemble(
     return {
       servers: sites.map(({ address, role, witness }) => ({ address, role, witness: witness?.source })),
       ...{ sessions, placed, testimonies, calls, handOvers, leaderLoss },
-      remarks: remarksOn(sites, ensemble !== undefined),
+      remarks: remarksOn(found, ensemble !== undefined),
     }
   } finally {
     progress.clear()
@@ -96,10 +98,11 @@ const survivesLoss = (sites: readonly Site[]): boolean =>
   sites.filter(({ role }) => role === 'leader' || role === 'follower').length > 2
 
 /** Says what was not measured, or not confirmed by a server. */
-function remarksOn(sites: readonly Site[], isOwn: boolean): string[] {
+function remarksOn({ sites, unreachable }: Sites, isOwn: boolean): string[] {
   const silent = sites.filter(({ witness }) => witness === undefined).map(({ address }) => address)
   const roleless = sites.filter(({ role }) => role === 'unknown').map(({ address }) => address)
   return [
+    ...(unreachable.length === 0 ? [] : [`These servers could not be reached: ${unreachable.join(', ')}.`]),
     ...(silent.length === 0
       ? []
       : [

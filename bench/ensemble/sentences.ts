@@ -1,6 +1,6 @@
 // The findings on an ensemble: short sentences, and tables. Pure.
 import { median, sum } from '../measure/statistics.ts'
-import { amount, bytes, figure, list } from '../output/figures.ts'
+import { amount, bytes, figure, list, whole } from '../output/figures.ts'
 import { table } from '../output/table.ts'
 import type { Calls, EnsembleFigures, HandOver, LeaderLoss, Placed } from './figures.ts'
 
@@ -148,12 +148,16 @@ function lossSentences(loss: LeaderLoss | undefined): string[] {
 }
 
 function witnessSentences({ testimonies: { frames, agree } }: EnsembleFigures): string[] {
-  const asked = frames.filter(({ server }) => server !== undefined)
-  if (asked.length === 0 || agree === undefined) return []
+  const asked = frames.flatMap(({ clients, server }) => (server === undefined ? [] : { clients, server }))
+  if (asked.length === 0) return []
   const passed = sum(asked.map(({ clients }) => clients[0] + clients[1]))
-  return agree
-    ? [`Each of ${asked.length} servers counted the same frames as its clients: ${passed} together.`]
-    : ['THE COUNTS of servers and clients differ: see the report.']
+  if (agree === false) return ['THE COUNTS of servers and clients differ: see the report.']
+  const more = sum(asked.map(({ server }) => server[0] + server[1])) - passed
+  if (agree === true || more === 0)
+    return [`Each of ${asked.length} servers counted the same frames as its clients: ${passed} together.`]
+  return [
+    `The servers counted ${whole(Math.abs(more))} frames ${more > 0 ? 'more' : 'fewer'} than the ${whole(passed)} that these sessions sent and received${more > 0 ? ': those of other clients' : ''}.`,
+  ]
 }
 
 /** Returns the tables that --tables prints. */

@@ -6,9 +6,11 @@ import { parseConnectString } from '../../src/session/servers/connect-string.ts'
 import { cpuSecondsOf } from '../../test/support/procfs.ts'
 import { Ensemble } from '../../test/support/ensemble.ts'
 import type { WireCounts } from '../measure/reconcile.ts'
-import { countsOf, parseSrvr, type Server } from '../harness/server.ts'
+import { countsOf, isNetworkError, parseSrvr, type Server } from '../harness/server.ts'
 import { SESSION_TIMEOUT } from '../harness/sessions.ts'
-import { findWitness, roleBySrvr, type Role, type Witness } from './witness.ts'
+import { fourLetterWord } from '../../test/support/four-letter-word.ts'
+import { list } from '../output/figures.ts'
+import { findWitness, roleBySrvr, TIMEOUT, type Role, type Witness } from './witness.ts'
 
 export interface EnsembleSize {
   /** The number of servers that vote. */
@@ -56,17 +58,46 @@ export interface Site {
   pid: number | undefined
 }
 
-/** Asks each server for its role. Returns undefined unless there are several, and one of them is in an ensemble. */
-export async function sitesOf({ servers, pids }: Pick<Server, 'servers' | 'pids'>): Promise<Site[] | undefined> {
-  const { hosts } = parseConnectString(servers)
-  if (hosts.length < 2) return undefined
-  const sites = await Promise.all(
-    hosts.map(async ({ host, port }, i): Promise<Site> => {
-      const witness = await findWitness(host, port)
-      const role = witness === undefined ? await roleBySrvr(host, port) : (await witness.read()).role
-      const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-      return { address, role, witness, pid: pids[i] }
-    }),
-  )
-  return sites.every(({ role }) => role === 'standalone') ? undefined : sites
+export interface Sites {
+  /** The servers that accept connections. */
+  sites: Site[]
+  /** The addresses of the others. */
+  unreachable: string[]
 }
+
+/**
+ * Asks each server for its role. Returns undefined if the servers are in no ensemble.
+ * @throws Error if the connect string names only one server of an ensemble, or only one of them can be reached
+ */
+export async function sitesOf({
+  servers,
+  pids,
+  mode,
+}: Pick<Server, 'servers' | 'pids' | 'mode'>): Promise<Sites | undefined> {
+  const { hosts } = parseConnectString(servers)
+  if (hosts.length === 1 && (mode === 'standalone' || mode === 'unknown')) return undefined
+  const asked = await Promise.all(hosts.map(async (host, i) => ({ host, site: await siteAt(host, pids[i]) })))
+  const sites = asked.flatMap(({ site }) => site ?? [])
+  const unreachable = asked.flatMap(({ host, site }) => (site === undefined ? addressOf(host) : []))
+  const areAlone = sites.every(({ role }) => role === 'standalone')
+  if (areAlone && unreachable.length === 0) return undefined
+  if (!areAlone && sites.length > 1) return { sites, unreachable }
+  throw new Error(
+    unreachable.length === 0
+      ? `${servers} is a ${mode}, and --server names no other server of its ensemble. Name all of them`
+      : `${list(unreachable)} cannot be reached, so there is only one server`,
+  )
+}
+
+/** Returns undefined if the server refuses the connection. */
+async function siteAt({ host, port }: HostPort, pid: number | undefined): Promise<Site | undefined> {
+  const isRefused = await fourLetterWord(host, port, 'srvr', TIMEOUT).then(() => false, isNetworkError)
+  if (isRefused) return undefined
+  const witness = await findWitness(host, port)
+  const role = witness === undefined ? await roleBySrvr(host, port) : (await witness.read()).role
+  return { address: addressOf({ host, port }), role, witness, pid }
+}
+
+type HostPort = ReturnType<typeof parseConnectString>['hosts'][number]
+
+const addressOf = ({ host, port }: HostPort): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)

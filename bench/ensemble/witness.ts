@@ -23,7 +23,8 @@ export interface Witness {
   read(): Promise<Testimony>
 }
 
-const TIMEOUT = 2000
+/** The time that a server has to answer, ms. */
+export const TIMEOUT = 2000
 const ADMIN_PORT = 8080
 
 /** Asks a server by the four-letter word `mntr`, or else its admin server. Returns undefined if neither answers. */

@@ -163,7 +163,7 @@ async function describeServer(servers: string): Promise<ReturnType<typeof parseS
 }
 
 /** False for the timeout of a server that accepts the connection and does not reply. */
-const isNetworkError = (error: unknown): boolean => error instanceof Error && 'code' in error
+export const isNetworkError = (error: unknown): boolean => error instanceof Error && 'code' in error
 
 /** node:net throws an AggregateError without a message if a name has several addresses. */
 const messageOf = (error: unknown): string =>

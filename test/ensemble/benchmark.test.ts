@@ -12,11 +12,13 @@ import { measureEnsemble } from '../../bench/ensemble/measure.ts'
 import { startEnsemble } from '../../bench/ensemble/start.ts'
 import type { Server } from '../../bench/harness/server.ts'
 import { Progress } from '../../bench/output/progress.ts'
+import { readResult } from '../../bench/output/result.ts'
 import { connect } from '../../src/index.ts'
 import { until } from '../support/until.ts'
 
 const silent = new Progress({ write: () => undefined })
 const SESSIONS = 12
+const never = new AbortController().signal
 
 describe('the benchmark on an ensemble with an observer', function () {
   this.timeout(180_000)
@@ -25,7 +27,7 @@ describe('the benchmark on an ensemble with an observer', function () {
   let figures: EnsembleFigures
   before(async () => {
     server = await startEnsemble({ voters: 3, observers: 1 })
-    const measured = await measureEnsemble(server, { sizes: [SESSIONS], seed: 1 }, silent, new AbortController())
+    const measured = await measureEnsemble(server, { sizes: [SESSIONS], seed: 1 }, silent, never)
     if (measured === undefined) throw new Error('the servers are in no ensemble')
     figures = measured
   })
@@ -68,19 +70,25 @@ describe('the benchmark on an ensemble with an observer', function () {
     expect(longestPauseMs).to.be.above(usualPauseMs)
   })
 
-  it('does not kill the leader of servers that it did not start, and says so', async () => {
-    const given = { servers: server.servers, pids: [] }
-    const measured = await measureEnsemble(given, { sizes: [4], seed: 1 }, silent, new AbortController())
+  it('does not kill the leader of servers that it did not start, and names one that cannot be reached', async () => {
+    const given = { servers: `${server.servers},127.0.0.1:1`, pids: [], mode: 'leader' }
+    const measured = await measureEnsemble(given, { sizes: [4], seed: 1 }, silent, never)
     expect(measured?.leaderLoss).to.equal(undefined)
     expect(measured?.testimonies.agree, 'the servers may have other clients').to.equal(undefined)
-    expect(measured?.remarks.join('\n')).to.contain('this run did not start the servers')
+    expect(measured?.remarks.join('\n'))
+      .to.contain('this run did not start the servers')
+      .and.to.contain('These servers could not be reached: 127.0.0.1:1.')
     expect(measured?.placed[0]?.byServer.map(({ notifications }) => notifications)).to.deep.equal([1, 1, 1, 1])
   })
 
-  it('measures nothing on a single server, because nothing can be spread there', async () => {
+  it('asks for all servers if only one of the ensemble is named', async () => {
     const [first] = server.ensemble?.servers ?? []
-    const single = { servers: first?.connectString ?? '', pids: [] }
-    expect(await measureEnsemble(single, { sizes: [4], seed: 1 }, silent, new AbortController())).to.equal(undefined)
+    const single = { servers: first?.connectString ?? '', pids: [], mode: 'follower' }
+    const measuring = measureEnsemble(single, { sizes: [4], seed: 1 }, silent, never)
+    expect(await measuring.catch(String)).to.match(/^Error: \S+ is a follower, and --server names no other .* Name all/)
+    expect(await measureEnsemble({ ...single, mode: 'standalone' }, { sizes: [4], seed: 1 }, silent, never)).to.equal(
+      undefined,
+    )
   })
 
   it('starts the leader again, and leaves no node', async () => {
@@ -96,9 +104,12 @@ describe('the benchmark on an ensemble with an observer', function () {
 describe('npm start -- --ensemble', function () {
   this.timeout(120_000)
 
+  const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
+  let directory: string
+  beforeEach(async () => (directory = await mkdtemp(join(tmpdir(), 'zkwire-bench-'))))
+  afterEach(() => rm(directory, { recursive: true }))
+
   it('leaves no process and no directory after SIGINT', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'zkwire-bench-'))
-    const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
     const args = ['--ensemble', '2', '--sessions', '5', '--seconds', '600', '--processes', '2']
     const program = spawn(process.execPath, ['--import', 'tsx', main, ...args, '--json', join(directory, 'r.json')], {
       stdio: 'ignore',
@@ -118,9 +129,37 @@ describe('npm start -- --ensemble', function () {
       expect(own.filter(name => existsSync(join('/dev/shm', name)))).to.deep.equal([])
     } finally {
       program.kill('SIGKILL')
-      await rm(directory, { recursive: true })
     }
   })
+
+  for (const phase of ['the sessions on all servers', 'hand-overs between the servers', 'the loss of the leader'])
+    it(`writes what was measured before if SIGINT comes while it measures ${phase}`, async () => {
+      const json = join(directory, 'r.json')
+      const args = ['--ensemble', '3', '--scenarios', 'data', '--sessions', '4', '--seconds', '1', '--json', json]
+      // The program shows its progress only on a terminal, which script provides.
+      const command = [process.execPath, '--import', 'tsx', main, ...args].join(' ')
+      const terminal = spawn('script', ['--quiet', '--return', '--command', `exec ${command}`, '/dev/null'], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
+      const ended = once(terminal, 'exit')
+      let [shown, interruptedAt] = ['', Infinity]
+      try {
+        terminal.stdout.on('data', chunk => {
+          shown += String(chunk)
+          if (interruptedAt < Infinity || !shown.includes(phase)) return
+          interruptedAt = performance.now()
+          for (const pid of childrenOf(terminal.pid ?? 0)) process.kill(Number(pid), 'SIGINT')
+        })
+        const [exitCode] = (await ended) as [number | null]
+        expect(exitCode, shown).to.equal(130)
+        expect(performance.now() - interruptedAt).to.be.below(20_000)
+        const { ended: reason, cells } = await readResult(json)
+        expect(reason).to.equal('Interrupted by SIGINT')
+        expect(cells).to.have.length(1)
+      } finally {
+        terminal.kill('SIGKILL')
+      }
+    })
 })
 
 const childrenOf = (pid: number): string[] =>
