@@ -62,6 +62,7 @@ export async function measureEnsemble(
       signal,
       isAlone: ensemble !== undefined,
     }
+    progress.clear()
     progress.show('the sessions on all servers, and on one of them')
     const { placed, testimonies } = await orAborted(measurePlacements(pinned, plan), signal)
     await pinned.workers.close(CLOSE_TIMEOUT)

@@ -4,14 +4,25 @@ import { amount, bitRate, duration, figure, whole } from '../output/figures.ts'
 import { firstSize, lockForecast, MOST_SESSIONS, type Conditions, type LockForecast } from './forecast.ts'
 import type { Model } from './terms.ts'
 
+interface Lock {
+  scenario: string
+  name: string
+  isCandidate: boolean
+  /** Which locks of other libraries cause the same traffic. */
+  like?: string
+}
+
 /** The scenarios that are compared. The first of them that is fast enough is recommended. */
-const LOCKS = [
+const LOCKS: readonly Lock[] = [
   { scenario: 'look-ahead', name: 'Mutex', isCandidate: true },
-  { scenario: 'mutex', name: 'Mutex with lookAhead: false', isCandidate: true },
+  {
+    ...{ scenario: 'mutex', name: 'Mutex with lookAhead: false', isCandidate: true },
+    like: ' (like the locks of Curator and kazoo)',
+  },
   { scenario: 'ticket', name: 'TicketMutex', isCandidate: true },
   { scenario: 'ephemeral', name: 'EphemeralMutex', isCandidate: false },
   { scenario: 'herd', name: 'HerdMutex', isCandidate: false },
-] as const
+]
 
 /** A lock that other clients can share is recommended unless a release takes this many times as long. */
 const SLOWER = 1.25
@@ -19,6 +30,9 @@ const SLOWER = 1.25
 const JAVA_MAX_REPLY = 0xfffff
 /** The longest reply that zkwire accepts by default, in bytes (maxReplyBytes). */
 const OWN_MAX_REPLY = 16 * 1024 * 1024
+
+/** The other locks share their nodes with Curator and kazoo. */
+const NOT_SHARED = 'Clients of Curator and kazoo cannot contend for it, because its nodes are not theirs.'
 
 /** A client pings after a third of the session timeout. */
 const PING_SECONDS = 10
@@ -28,9 +42,7 @@ export interface Advice {
   sentences: string[]
 }
 
-interface Choice {
-  name: string
-  isCandidate: boolean
+interface Choice extends Pick<Lock, 'name' | 'isCandidate' | 'like'> {
   forecast: LockForecast
   /** The smallest number of contenders at which the lock does not keep up. */
   limit: number | undefined
@@ -39,12 +51,10 @@ interface Choice {
 /** Returns no sentence if the model has no lock with times. */
 export function adviceOf(model: Model, size: number, conditions: Conditions): Advice {
   const { lineRate, cores, roundTrip, releases } = conditions
-  const choices = LOCKS.flatMap(({ scenario, name, isCandidate }): Choice[] => {
+  const choices = LOCKS.flatMap(({ scenario, ...lock }): Choice[] => {
     const at = (n: number) => lockForecast(model, scenario, n, conditions)
     const forecast = at(size)
-    return forecast === undefined
-      ? []
-      : [{ name, isCandidate, forecast, limit: firstSize(n => at(n)?.keepsUp === false) }]
+    return forecast === undefined ? [] : [{ ...lock, forecast, limit: firstSize(n => at(n)?.keepsUp === false) }]
   })
   return {
     heading: `With ${whole(size)} contenders, a line of ${bitRate(lineRate)}, ${plural(cores, 'core')} of the server, a round trip of ${duration(roundTrip)} and ${plural(releases, 'release')} a second:`,
@@ -74,7 +84,8 @@ function choiceSentence(choices: readonly Choice[]): string[] {
   const isGood = ({ forecast: { ms, listBytes = 0 } }: Choice) => ms <= SLOWER * fastest && listBytes <= JAVA_MAX_REPLY
   const [best = able.reduce((a, b) => (b.forecast.ms < a.forecast.ms ? b : a))] = able.filter(isGood)
   const [first] = candidates
-  return [`Take ${best.name}.${first === undefined || first === best ? '' : ` ${reasonAgainst(first, best, fastest)}`}`]
+  const reason = first === undefined || first === best ? '' : ` ${reasonAgainst(first, best, fastest)}`
+  return [`Take ${best.name}.${reason}${best.name === 'TicketMutex' ? ` ${NOT_SHARED}` : ''}`]
 }
 
 function reasonAgainst({ name, forecast }: Choice, best: Choice, fastest: number): string {
@@ -85,7 +96,7 @@ function reasonAgainst({ name, forecast }: Choice, best: Choice, fastest: number
   return `${name} reads a list of names of ${amount(listBytes)}, more than a Java client accepts by default.`
 }
 
-function costSentence({ name, forecast, limit }: Choice): string {
+function costSentence({ name, like = '', forecast, limit }: Choice): string {
   const { release, size, ms, lineMs } = forecast
   const { notifications, bytesReceived, bytesSent } = release.counts
   const line = lineMs > ms / 2 ? `, ${duration(lineMs)} of them on the line` : ''
@@ -94,7 +105,7 @@ function costSentence({ name, forecast, limit }: Choice): string {
     `moves ${amount(bytesReceived + bytesSent)}`,
     `costs the server ${duration(release.server?.value ?? NaN)} of processor time${intervalOf(forecast)}`,
   ]
-  return `${name}: a release ${costs.join(', ')}, and takes ${duration(ms)}${line}. ${limitSentence(limit)}`
+  return `${name}${like}: a release ${costs.join(', ')}, and takes ${duration(ms)}${line}. ${limitSentence(limit)}`
 }
 
 function intervalOf({ release: { server } }: LockForecast): string {

@@ -1,12 +1,14 @@
 // `npm start -- --predict`: prints what locks would cost with the reader's own numbers. Measures nothing.
 import { relative } from 'node:path'
 import { nameOf } from '../harness/server.ts'
-import { list, whole } from '../output/figures.ts'
+import { amount, duration, list, whole } from '../output/figures.ts'
 import { readResult, type Result } from '../output/result.ts'
-import { adviceOf } from './advice.ts'
+import { adviceOf, type Advice } from './advice.ts'
+import { phaseForecast } from './forecast.ts'
 import { heldOutOf, TOLERANCE, isClose, type HeldOut } from './held-out.ts'
 import { modelOf } from './model.ts'
 import { parsePredictOptions, type PredictOptions } from './options.ts'
+import type { PhaseModel } from './terms.ts'
 
 /** @throws UsageError if an option is wrong, or Error if the file is not a result */
 export async function predict(args: readonly string[]): Promise<string> {
@@ -18,20 +20,35 @@ export async function predict(args: readonly string[]): Promise<string> {
 export function predictionOf(result: Result, { result: file, sizes, ...conditions }: PredictOptions): string {
   // Fitted again, because results of older versions contain no model, or one that was fitted in another way.
   const model = modelOf(result)
-  const largest = Math.max(...model.phases.filter(({ kind }) => kind === 'lock').flatMap(phase => phase.sizes))
-  const advice = (sizes ?? [10 * largest]).map(size => adviceOf(model, size, conditions))
-  if (advice.every(({ sentences }) => sentences.length === 0))
-    throw new Error(`${file} contains no lock that was measured with enough sizes, timed and recorded`)
-  const paragraphs = advice.map(({ heading, sentences }) => [heading, ...sentences.map(each => `- ${each}`)].join('\n'))
   const name = relative('.', file)
+  const locks = model.phases.filter(({ kind }) => kind === 'lock')
+  const fitted = locks.length > 0 ? locks : model.phases
+  if (fitted.length === 0) throw new Error(`${name} contains nothing that was measured with enough sizes`)
+  const largest = Math.max(...fitted.flatMap(phase => phase.sizes))
+  const asked = sizes ?? [10 * largest]
+  const advice = asked.map(size => adviceOf(model, size, conditions))
+  const hasLocks = advice.some(({ sentences }) => sentences.length > 0)
+  const paragraphs = hasLocks ? advice : asked.map(size => costsOf(fitted, size))
   return [
-    ...paragraphs,
+    ...(hasLocks ? [] : [`No lock was timed and recorded at enough sizes, so none can be recommended.`]),
+    ...paragraphs.map(({ heading, sentences }) => [heading, ...sentences.map(each => `- ${each}`)].join('\n')),
     [
-      `Foretold from ${name}: ${nameOf({ servers: '', ...result.server })}, up to ${whole(largest)} contenders, on ${result.machine.cores} cores of ${result.machine.cpu}.`,
+      `Foretold from ${name}: ${nameOf({ servers: '', ...result.server })}, up to ${whole(largest)} ${hasLocks ? 'contenders' : 'sessions'}, on ${result.machine.cores} cores of ${result.machine.cpu}.`,
       ...heldOutSentences(heldOutOf(result)),
       'How the model is made: bench/README.md, "Foretelling".',
     ].join('\n'),
   ].join('\n\n')
+}
+
+/** Says what each phase costs, of which no lock can be recommended. */
+function costsOf(phases: readonly PhaseModel[], size: number): Advice {
+  const sentences = phases.map(model => {
+    const { counts, server } = phaseForecast(model, size)
+    const moved = amount(counts.bytesReceived + counts.bytesSent)
+    const work = server === undefined ? '' : `, and costs the server ${duration(server.value)} of processor time`
+    return `${model.scenario}, ${model.phase}: notifies ${whole(counts.notifications)}, moves ${moved}${work}.`
+  })
+  return { heading: `With ${whole(size)} sessions:`, sentences }
 }
 
 /** Says how well the model foretold the largest sizes of the run. */

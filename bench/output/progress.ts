@@ -36,10 +36,11 @@ export class Progress {
     this.#screen.write(CLEAR + `${activity}${this.#timeLeft()}`.slice(0, (this.#screen.columns || 80) - 1))
   }
 
-  /** Removes the line, so that other output can follow. */
+  /** Removes the line, so that other output can follow. The next activity is shown at once. */
   clear(): void {
     if (this.#isShown) this.#screen.write(CLEAR)
     this.#isShown = false
+    this.#shownAt = -Infinity
   }
 
   #timeLeft(): string {

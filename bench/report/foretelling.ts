@@ -13,20 +13,29 @@ import type { Result } from '../output/result.ts'
 import { html, Html } from './html.ts'
 import { table } from './tables.ts'
 
-/** Returns empty HTML if the result has no lock with times at enough sizes. */
+/** Returns empty HTML if no phase was measured with enough sizes. The form needs a lock with times. */
 export async function foretellingSection(result: Result): Promise<Html> {
   const model = modelOf(result)
-  const heldOut = heldOutOf(result)
+  if (model.phases.length === 0) return html``
   const locks = model.phases.filter(({ kind, client }) => kind === 'lock' && client !== undefined)
-  const size = 10 * Math.max(...locks.flatMap(({ sizes }) => sizes))
-  const { heading, sentences } = locks.length === 0 ? { heading: '', sentences: [] } : adviceOf(model, size, CONDITIONS)
-  if (sentences.length === 0) return html``
+  const form = await formFor({ ...model, phases: locks })
   return html`<section aria-labelledby="foretelling">
-    <h2 id="foretelling">With your own numbers</h2>
+    <h2 id="foretelling">${form === undefined ? 'Other sizes' : 'With your own numbers'}</h2>
     <p>
-      The run was fitted with a model of a few parts, which foretells other sizes. Put in your own numbers: up to a
-      billion contenders.
+      The run was fitted with a model of a few parts, which foretells other
+      sizes.${form === undefined ? ' No lock was timed at enough sizes, so none can be recommended.' : ''}
     </p>
+    ${form ?? ''} ${heldOutTable(heldOutOf(result))} ${modelTable(model)}
+  </section>`
+}
+
+/** Returns the form for the reader's own numbers, or undefined if the model has no lock with times. */
+async function formFor(model: Model): Promise<Html | undefined> {
+  const size = 10 * Math.max(...model.phases.flatMap(({ sizes }) => sizes))
+  const { heading, sentences } =
+    model.phases.length === 0 ? { heading: '', sentences: [] } : adviceOf(model, size, CONDITIONS)
+  if (sentences.length === 0) return undefined
+  return html`<p>Put in your own numbers: up to a billion contenders.</p>
     <form class="foretell" hidden>
       ${fields.map(
         ({ name, label, min, max }) =>
@@ -50,14 +59,12 @@ export async function foretellingSection(result: Result): Promise<Html> {
         ${sentences.map(sentence => html`<li>${sentence}</li>`)}
       </ul>
     </div>
-    ${heldOutTable(heldOut)} ${modelTable(model)}
     <script type="application/json" id="model">
-      ${jsonOf({ ...model, phases: locks })}
+      ${jsonOf(model)}
     </script>
     <script type="module">
       ${await formScript()}
-    </script>
-  </section>`
+    </script>`
 }
 
 interface Field {
@@ -139,7 +146,8 @@ function modelTable({ phases, roundTrip, lineRate }: Model): Html {
     ])
   const head = ['scenario', 'phase', 'fitted to N =', 'round trips', 'server CPU', 'client CPU', 'waiting']
   const trip = roundTrip && `A round trip took ${figure(roundTrip.value)} ms (${interval(roundTrip, figure)}).`
-  const line = lineRate && `Beyond processor time, lists were read at ${bitRate(lineRate.value)}.`
+  const line =
+    lineRate && `Beyond processor time, lists were read at ${bitRate(lineRate.value)} (${interval(lineRate, bitRate)}).`
   return html`<details>
     <summary>The parts of the model</summary>
     <p>

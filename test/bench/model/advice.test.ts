@@ -26,18 +26,18 @@ describe('the advice which lock to take', () => {
 
   it('is TicketMutex if a release of Mutex takes longer', () => {
     expect(first(10_000)).to.match(
-      /^Take TicketMutex\. A release of Mutex takes [\d.]+ ms, and one of TicketMutex [\d.]+ ms\.$/,
+      /^Take TicketMutex\. A release of Mutex takes [\d.]+ ms, and one of TicketMutex [\d.]+ ms\. Clients of Curator and kazoo cannot contend for it, /,
     )
   })
 
   it('is TicketMutex if Mutex does not keep up', () => {
-    expect(first(1_000_000)).to.match(/^Take TicketMutex\. Mutex manages only 0?[\d.]+ releases a second\.$/)
+    expect(first(1_000_000)).to.match(/^Take TicketMutex\. Mutex manages only 0?[\d.]+ releases a second\. Clients of /)
   })
 
   it('is TicketMutex if a list of names is too long for a Java client, even if both are as fast', () => {
     const fast = { lineRate: 1e15, roundTrip: 10_000, releases: 1e-6 }
     expect(first(17_000, fast)).to.equal('Take Mutex.')
-    expect(first(18_000, fast)).to.equal(
+    expect(first(18_000, fast)).to.contain(
       'Take TicketMutex. Mutex reads a list of names of 1.06 MB, more than a Java client accepts by default.',
     )
   })

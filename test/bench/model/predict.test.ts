@@ -1,12 +1,11 @@
 import { expect } from 'chai'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parsePredictOptions } from '../../../bench/model/options.ts'
-import { predict } from '../../../bench/model/predict.ts'
+import { predict, predictionOf } from '../../../bench/model/predict.ts'
 import { readResult } from '../../../bench/output/result.ts'
 import { UsageError } from '../../../bench/output/usage.ts'
+
+const foretold = fileURLToPath(new URL('../../../docs/foretold.json', import.meta.url))
 
 describe('npm start -- --predict', () => {
   it('reads the committed run by default, and foretells ten times its largest number of contenders', async () => {
@@ -42,18 +41,27 @@ describe('npm start -- --predict', () => {
       .and.to.contain(`With 1,000,000 contenders, ${conditions}`)
   })
 
-  it('rejects a file without a result, and one without a lock', async () => {
+  it('foretells what watches cost if no lock was measured', async () => {
+    const result = await readResult(foretold)
+    const cells = result.cells.filter(({ scenario }) => scenario !== 'ticket')
+    const text = predictionOf({ ...result, cells }, parsePredictOptions(['--predict', '--sessions', '1000000']))
+    expect(text)
+      .to.match(
+        /^No lock was timed and recorded at enough sizes, so none can be recommended\.\n\nWith 1,000,000 sessions:/,
+      )
+      .and.to.match(
+        /^- data, \w+: notifies 1,000,000, moves [\d.]+ [MG]B, and costs the server [\d.]+ s of processor time\.$/m,
+      )
+      .and.to.match(/^Of the figures with 10,000 sessions, .* are at most 25 % off\./m)
+  })
+
+  it('rejects a file without a result, and one without enough sizes', async () => {
     const message = (args: string[]) => predict(args).then(String, (error: unknown) => (error as Error).message)
     expect(await message(['--predict', '--result', fileURLToPath(import.meta.url)])).to.contain('predict.test.ts')
-    const result = await readResult(fileURLToPath(new URL('../../../docs/foretold.json', import.meta.url)))
-    const directory = await mkdtemp(join(tmpdir(), 'zkwire-predict-'))
-    const watches = join(directory, 'watches.json')
-    const cells = result.cells.filter(({ scenario }) => scenario !== 'ticket')
-    await writeFile(watches, JSON.stringify({ ...result, cells }))
-    expect(await message(['--predict', '--result', watches])).to.match(
-      /watches\.json contains no lock that was measured /,
+    const result = await readResult(foretold)
+    expect(() => predictionOf({ ...result, cells: [] }, parsePredictOptions(['--predict']))).to.throw(
+      /contains nothing that was measured with enough sizes/,
     )
-    await rm(directory, { recursive: true })
   })
 
   it('has defaults for all options', () => {

@@ -24,7 +24,15 @@ describe('the progress of the benchmark', () => {
     progress.show('two')
     at(100)
     progress.show('three is a crowd')
-    expect(written).to.deep.equal(['\r\u001b[Kone', '\r\u001b[Kthree is '])
+    progress.clear()
+    progress.show('four')
+    const removed = '\r\u001b[K'
+    expect(written, 'at once after the line was removed').to.deep.equal([
+      '\r\u001b[Kone',
+      '\r\u001b[Kthree is ',
+      removed,
+      '\r\u001b[Kfour',
+    ])
   })
 
   it('is not shown without a terminal', () => {
