@@ -13,8 +13,14 @@ export const benchBugs: readonly PlantedBug[] = [
   {
     ...worse,
     bug: 'a comparison of two results without a common count passes',
-    from: 'isWorse: worse.length > 0 || judged === 0',
-    to: 'isWorse: worse.length > 0',
+    from: 'missing.length > 0 || judged === 0',
+    to: 'missing.length > 0',
+  },
+  {
+    ...worse,
+    bug: 'a comparison passes a run that did not measure all that it was asked for',
+    from: 'worse.length > 0 || missing.length > 0 ||',
+    to: 'worse.length > 0 ||',
   },
   {
     ...worse,
@@ -35,7 +41,7 @@ export const benchBugs: readonly PlantedBug[] = [
     to: 'after === undefined',
   },
   {
-    ...worse,
+    ...{ file: 'bench/output/comparable.ts', caughtBy: worse.caughtBy },
     bug: 'a comparison does not judge the frames that the clients sent',
     from: 'counts.framesSent.median + counts.framesReceived.median',
     to: 'counts.framesReceived.median',
