@@ -28,6 +28,8 @@ export type Order =
   | { is: 'end' }
   /** The run is over. */
   | { is: 'dismiss' }
+  /** The run began before this machine joined. */
+  | { is: 'refuse' }
 
 /** What a machine sends to the outbox of a run. */
 export interface Report {
@@ -38,6 +40,12 @@ export interface Report {
 
 /** A machine that has died is noticed after this time, ms. */
 const SESSION_TIMEOUT = 8000
+
+export interface Arrivals {
+  /** Called with the id of each machine that has left or died. */
+  onLeft: (id: string) => void
+  onJoined?: (id: string, machine: Machine) => void
+}
 
 export class Fleet implements AsyncDisposable {
   readonly client: Client
@@ -52,11 +60,10 @@ export class Fleet implements AsyncDisposable {
     this.#membership = membership
   }
 
-  /** @param onLeft called with the id of each machine that has left or died */
   static async join(
     { servers, path }: Meeting,
     { processes, organizes }: Pick<Machine, 'processes' | 'organizes'>,
-    onLeft: (id: string) => void,
+    { onLeft, onJoined }: Arrivals,
     signal: AbortSignal,
   ): Promise<Fleet> {
     const client = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, signal })
@@ -65,7 +72,10 @@ export class Fleet implements AsyncDisposable {
     const machine: Machine = { name, processes, cores: availableParallelism(), organizes }
     const membership = new Membership(`${path}/machines`, {
       ...{ id, data: JSON.stringify(machine) },
-      onChange: ({ left }) => left.forEach(member => onLeft(member.id)),
+      onChange: ({ joined, left }) => {
+        for (const member of left) onLeft(member.id)
+        for (const member of joined) onJoined?.(member.id, machineOf(member))
+      },
     })
     try {
       await membership.join(client, { signal })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Queue } from '../../src/recipes/index.ts'
 import type { CommandMessage } from '../harness/messages.ts'
 import type { UnitOwner, UnitStart } from '../harness/workers.ts'
-import { Fleet, type Machine, type Meeting, type Order, type Report } from './meeting.ts'
+import { Fleet, type Arrivals, type Machine, type Meeting, type Order, type Report } from './meeting.ts'
 import { decode, Post } from './post.ts'
 import { processUnits } from './processes.ts'
 
@@ -44,9 +44,17 @@ export class Organizer implements AsyncDisposable {
     onWaiting: (machines: number) => void,
     signal: AbortSignal,
   ): Promise<Organizer> {
-    let lose: (id: string) => void = () => undefined
-    const onLeft = (id: string) => lose(id)
-    const fleet = await Fleet.join(meeting, { processes, organizes: true }, onLeft, signal)
+    // Undefined until all machines are there.
+    let organizer: Organizer | undefined
+    const arrivals: Arrivals = {
+      onLeft: id => {
+        if (organizer !== undefined) organizer.#onLeft(id)
+      },
+      onJoined: (id, machine) => {
+        if (organizer !== undefined) organizer.#refuse(id, machine)
+      },
+    }
+    const fleet = await Fleet.join(meeting, { processes, organizes: true }, arrivals, signal)
     try {
       const machines = await fleet.until(there => {
         onWaiting(there.size)
@@ -56,8 +64,7 @@ export class Organizer implements AsyncDisposable {
       }, signal)
       const own = machines.get(fleet.id)
       if (own === undefined) throw new Error('--join: this machine was removed from the run')
-      const organizer = new Organizer(fleet, machines, own)
-      lose = id => organizer.#onLeft(id)
+      organizer = new Organizer(fleet, machines, own)
       return organizer
     } catch (error) {
       await fleet[Symbol.asyncDispose]()
@@ -95,6 +102,14 @@ export class Organizer implements AsyncDisposable {
     } finally {
       await fleet[Symbol.asyncDispose]()
     }
+  }
+
+  /** Sends a machine away that has joined after the run began. Another organizer goes by itself. */
+  #refuse(id: string, { organizes }: Machine): void {
+    if (organizes || this.#others.has(id)) return
+    const { client } = this.#fleet
+    // It leaves of its own accord if it cannot be told, because the organizer leaves too at the end.
+    new Post<Order>(new Queue(client, this.#fleet.inboxOf(id)), () => undefined).send({ is: 'refuse' })
   }
 
   #onLeft(id: string): void {

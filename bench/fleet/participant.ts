@@ -13,7 +13,7 @@ const CLOSE_TIMEOUT = 5000
 const OWN_ID = -1
 
 /**
- * Takes part until the organizer dismisses this machine.
+ * Takes part until the organizer dismisses this machine, or refuses it because the run has begun.
  * @param say called with a line for the user when something happens
  * @throws Error if the organizer has left or died; the signal's reason
  */
@@ -28,7 +28,7 @@ export async function takePart(
   const onLeft = (id: string) => {
     if (id === organizer.id) stop.abort(new Error(ORGANIZER_LOST))
   }
-  await using fleet = await Fleet.join(meeting, { processes, organizes: false }, onLeft, signal)
+  await using fleet = await Fleet.join(meeting, { processes, organizes: false }, { onLeft }, signal)
   say(`joined ${fleet.path} with ${processes} processes, and waiting for the machine with --machines`)
   const machines = await fleet.until(there => [...there.values()].some(({ organizes }) => organizes), signal)
   organizer.id = [...machines].find(([, { organizes }]) => organizes)?.[0]
@@ -43,7 +43,10 @@ export async function takePart(
           team.begin(order)
         } else if (order.is === 'command') team.send(order)
         else if (order.is === 'end') await team.end()
-        else dismissed.abort()
+        else {
+          if (order.is === 'refuse') say('the run has begun without this machine')
+          dismissed.abort()
+        }
     },
     { signal: AbortSignal.any([signal, dismissed.signal]) },
   )

@@ -108,6 +108,17 @@ describe('npm start -- --join', function () {
     expect(await left()).to.deep.equal([])
   })
 
+  it('tells a machine that comes too late, which ends without an error', async () => {
+    const organizer = start('--machines', '1', '--processes', '1', ...small.with(5, '3'), '--json', json)
+    await until(async () => (await left()).some(name => name.startsWith('zkwire-bench-')), PATIENCE)
+    const { exitCode, stdout, stderr } = await start('--processes', '1').ended
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
+    expect(stdout).to.match(/^joined \/fleet [^\n]*\nthe run has begun without this machine\n$/)
+    expect((await organizer.ended).exitCode).to.equal(0)
+    expect((await readResult(json)).fleet?.machines).to.have.length(1)
+    expect(await left()).to.deep.equal([])
+  })
+
   it('leaves no node after SIGINT while it waits for the organizing machine', async () => {
     const other = start('--processes', '1')
     await until(() => other.stdout().includes('joined'), PATIENCE)
