@@ -14,7 +14,15 @@ export function Keys() {
           <dt>
             <kbd>←</kbd> <kbd>→</kbd>
           </dt>
-          <dd>one frame back, one frame forward; among the clients and in the lanes, the one before and the next</dd>
+          <dd>
+            one frame back, one frame forward; among clients, among nodes, and in the lanes, the one before and the next
+          </dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>Home</kbd> <kbd>End</kbd>
+          </dt>
+          <dd>to the first and the last client, or node of a server</dd>
         </div>
         <div>
           <dt>

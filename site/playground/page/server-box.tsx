@@ -2,6 +2,7 @@ import type { NodePicture, ServerPicture } from '../../world/picture.ts'
 import { plural } from '../model/words.ts'
 import type { Box } from '../scene/layout.ts'
 import type { Props } from './app.tsx'
+import { moveFocus } from './roving.ts'
 
 /** With more children than this, a parent shows them as small tiles. */
 const MANY = 7
@@ -31,6 +32,7 @@ export function ServerBox({ playground, server, box }: Props & { server: ServerP
   )
 }
 
+/** The nodes: buttons, of which one is in the order of the Tab key. */
 function Tree({ playground, server }: Props & { server: ServerPicture }) {
   const nodes = server.nodes.filter(({ path }) => path !== '/' && !path.startsWith('/zookeeper'))
   const watchers = new Map<string, number>()
@@ -40,6 +42,10 @@ function Tree({ playground, server }: Props & { server: ServerPicture }) {
     nodes
       .filter(({ path }) => path.slice(0, path.lastIndexOf('/')) === parent)
       .sort((a, b) => (numberOf(a.path) ?? 0) - (numberOf(b.path) ?? 0))
+  const { selection } = playground
+  const chosen = selection?.kind === 'node' ? selection.path : undefined
+  const first = childrenOf('')[0]?.path
+  const reachable = nodes.some(({ path }) => path === chosen) ? chosen : first
   const branch = (parent: string, depth: number) => {
     const children = childrenOf(parent)
     if (children.length === 0) return undefined
@@ -48,7 +54,14 @@ function Tree({ playground, server }: Props & { server: ServerPicture }) {
       <ul class={isLeafy ? 'tiles' : 'rows'}>
         {children.map(node => (
           <li key={node.path} style={isLeafy ? {} : { paddingLeft: `${depth * STEP}px` }}>
-            <NodeButton playground={playground} node={node} watchers={watchers.get(node.path) ?? 0} isTile={isLeafy} />
+            <NodeButton
+              node={node}
+              watchers={watchers.get(node.path) ?? 0}
+              isTile={isLeafy}
+              isChosen={node.path === chosen}
+              isReachable={node.path === reachable}
+              onChoose={() => playground.select({ kind: 'node', path: node.path })}
+            />
             {branch(node.path, depth + 1)}
           </li>
         ))}
@@ -56,30 +69,37 @@ function Tree({ playground, server }: Props & { server: ServerPicture }) {
     )
   }
   return (
-    <div class="tree" role="group" aria-label={`Nodes of server ${server.id}`} tabIndex={0} data-keys>
+    <div
+      class="tree"
+      role="group"
+      aria-label={`Nodes of server ${server.id}`}
+      onKeyDown={event => moveFocus(event)?.click()}
+    >
       {branch('', 0) ?? <p class="faint">no nodes yet</p>}
     </div>
   )
 }
 
-interface NodeProps extends Props {
+interface NodeProps {
   node: NodePicture
   watchers: number
   isTile: boolean
+  isChosen: boolean
+  isReachable: boolean
+  onChoose: () => void
 }
 
-function NodeButton({ playground, node, watchers, isTile }: NodeProps) {
+function NodeButton({ node, watchers, isTile, isChosen, isReachable, onChoose }: NodeProps) {
   const { path, kind, owner, text } = node
-  const { selection } = playground
-  const isChosen = selection?.kind === 'node' && selection.path === path
   return (
     <button
       type="button"
       class={`node ${kind}`}
       title={path}
+      tabIndex={isReachable ? 0 : -1}
       aria-pressed={isChosen}
       data-path={path}
-      onClick={() => playground.select({ kind: 'node', path })}
+      onClick={onChoose}
     >
       <span class="hidden">node </span>
       <span class="node-name">{isTile ? shortened(path) : `/${middleless(lastOf(path))}`}</span>

@@ -1,7 +1,9 @@
-import type { ServerPicture } from '../../world/picture.ts'
+import { useState } from 'preact/hooks'
+import type { ServerPicture, WatchPicture } from '../../world/picture.ts'
 import { describeServer, nameOf, seconds } from '../model/words.ts'
 import type { Props } from './app.tsx'
 import { Facts } from './facts.tsx'
+import { moveFocus } from './roving.ts'
 
 /** A server: its sessions and watches, and what the reader can do to it. */
 export function ServerDetails({ playground, server }: Props & { server: ServerPicture | undefined }) {
@@ -72,18 +74,38 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
         </table>
       </div>
       <h4>Watches</h4>
-      <ul class="links scroll" tabIndex={0} aria-label={`Watches of server ${id}`} data-keys>
-        {watches.map(({ path, kind, client, session }) => (
-          <li key={path + kind + session}>
-            <button type="button" class="link" onClick={() => playground.select({ kind: 'node', path })}>
-              {path}
-            </button>{' '}
-            <span class="faint">
-              {kind}, {client === undefined ? 'another session' : nameOf(client)}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <Watches playground={playground} watches={watches} server={id} />
     </>
+  )
+}
+
+interface WatchesProps extends Props {
+  watches: readonly WatchPicture[]
+  server: number
+}
+
+/** The watches: buttons, of which one is in the order of the Tab key. */
+function Watches({ playground, watches, server }: WatchesProps) {
+  const [focused, setFocused] = useState(0)
+  const reachable = Math.min(focused, watches.length - 1)
+  return (
+    <ul class="links scroll" aria-label={`Watches of server ${server}`} onKeyDown={moveFocus}>
+      {watches.map(({ path, kind, client, session }, i) => (
+        <li key={path + kind + session}>
+          <button
+            type="button"
+            class="link"
+            tabIndex={i === reachable ? 0 : -1}
+            onFocus={() => setFocused(i)}
+            onClick={() => playground.select({ kind: 'node', path })}
+          >
+            {path}
+          </button>{' '}
+          <span class="faint">
+            {kind}, {client === undefined ? 'another session' : nameOf(client)}
+          </span>
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -1,30 +1,18 @@
-import { useRef } from 'preact/hooks'
 import type { ClientPicture } from '../../world/picture.ts'
 import { describeClient, isActive, lookOf } from '../model/words.ts'
 import { STAR } from '../scene/glyphs.ts'
 import type { Layout } from '../scene/layout.ts'
 import type { Props } from './app.tsx'
+import { moveFocus } from './roving.ts'
 
 /** The clients: buttons, of which one is in the order of the Tab key. The arrow keys lead to the others. */
 export function Tokens({ playground, layout }: Props & { layout: Layout }) {
-  const group = useRef<HTMLDivElement>(null)
   const { clients } = playground.picture
   const { selection } = playground
   const chosen = selection?.kind === 'client' ? selection.client : undefined
   const reachable = clients.some(({ id }) => id === chosen) ? chosen : clients[0]?.id
-  const onKey = (event: KeyboardEvent) => {
-    const by = STEPS[event.key]
-    if (by === undefined) return
-    event.preventDefault()
-    const buttons = [...(group.current?.querySelectorAll('button') ?? [])]
-    const now = buttons.indexOf(document.activeElement as HTMLButtonElement)
-    const next = clients[(now + by + clients.length) % clients.length]
-    if (next === undefined) return
-    playground.select({ kind: 'client', client: next.id })
-    buttons[clients.indexOf(next)]?.focus()
-  }
   return (
-    <div class="tokens" role="group" aria-label="Clients" ref={group} onKeyDown={onKey}>
+    <div class="tokens" role="group" aria-label="Clients" onKeyDown={event => moveFocus(event)?.click()}>
       {clients.map(client => {
         const place = layout.clients[client.id]
         return (
@@ -44,8 +32,6 @@ export function Tokens({ playground, layout }: Props & { layout: Layout }) {
     </div>
   )
 }
-
-const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }
 
 interface TokenProps {
   client: ClientPicture

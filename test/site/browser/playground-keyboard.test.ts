@@ -64,6 +64,43 @@ describe('the playground by keyboard', () => {
     expect(await open.page.locator(`[data-client="${client}"]`).getAttribute('data-look')).to.equal('dead')
   })
 
+  it('leads with Tab to Play, and through the whole page, in as few stops with 60 clients on 3 servers as with 4', async () => {
+    const stops = async (clients: number) => {
+      await open.evaluate(`playground.start({ recipe: 'herd-mutex', clients: ${clients}, servers: 3, seed: 7 })`)
+      await open.evaluate('playground.settle()')
+      await open.evaluate("playground.select({ kind: 'server', server: 1 })")
+      await open.idle()
+      await open.evaluate('void document.activeElement.blur()')
+      let [all, toPlay] = [0, 0]
+      do {
+        await open.page.keyboard.press('Tab')
+        all++
+        if (await open.evaluate(`document.activeElement.matches('.transport .main')`)) toPlay = all
+      } while (await open.evaluate('document.activeElement !== document.body'))
+      return { all, toPlay }
+    }
+    const few = await stops(4)
+    expect(few.toPlay).to.be.within(1, 39)
+    expect(await stops(60)).to.deep.equal(few)
+  })
+
+  it('goes from node to node with the arrows, Home and End, and sends no frame meanwhile', async () => {
+    const nodes = await open.evaluate<string[]>(
+      `[...document.querySelectorAll('.node')].map(({ dataset }) => dataset.path)`,
+    )
+    const frames = await open.evaluate(FRAMES)
+    const focused = () => open.evaluate('document.activeElement.dataset.path')
+    await tabTo('.node')
+    for (const [key, index] of Object.entries({ ArrowRight: 1, ArrowDown: 2, ArrowLeft: 1, End: -1, Home: 0 })) {
+      await press(key)
+      expect(await focused(), key).to.equal(nodes.at(index))
+      expect(await open.evaluate('playground.selection.path'), key).to.equal(nodes.at(index))
+    }
+    await press('ArrowUp')
+    expect(await focused()).to.equal(nodes.at(-1))
+    expect(await open.evaluate(FRAMES)).to.equal(frames)
+  })
+
   it('leads to a node and its Stat, and to the frames in the lanes', async () => {
     await tabTo('.node')
     await press('Enter')
