@@ -4,18 +4,18 @@ import type { Box } from '../scene/layout.ts'
 import type { Props } from './app.tsx'
 import { moveFocus } from './roving.ts'
 
-/** With more children than this, a parent shows them as small tiles. */
-const MANY = 7
+/** With more children than this, a parent shows them as small tiles: in the box of one server, and of three. */
+const [MANY, MANY_IN_SMALL] = [7, 3]
 const STEP = 12
 
 /** A server: its mode, its tree, and how many sessions and watches it has. */
 export function ServerBox({ playground, server, box }: Props & { server: ServerPicture; box: Box }) {
   const { id, mode, zxid, isCutOff, sessions, watches } = server
   const { x, y, width, height } = box
-  const isNarrow = width < 200
+  const isSmall = playground.picture.servers.length > 1
   return (
     <div
-      class={`server ${mode}${isCutOff ? ' cut-off' : ''}${isNarrow ? ' narrow' : ''}`}
+      class={`server ${mode}${isCutOff ? ' cut-off' : ''}${isSmall ? ' small' : ''}${width < 200 ? ' narrow' : ''}`}
       style={{ left: `${x - width / 2}px`, top: `${y - height / 2}px`, width: `${width}px`, height: `${height}px` }}
       data-server={id}
       data-mode={mode}
@@ -24,16 +24,18 @@ export function ServerBox({ playground, server, box }: Props & { server: ServerP
       <button type="button" class="server-name" onClick={() => playground.select({ kind: 'server', server: id })}>
         <b>server {id}</b> <span>{isCutOff ? `${mode}, cut off` : mode}</span>
         <small>
-          zxid {zxid} · {plural(sessions.length, 'session')} · {plural(watches.length, 'watch', 'watches')}
+          zxid {zxid}
+          {/* All servers have the same sessions. */}
+          {!isSmall && ` · ${plural(sessions.length, 'session')}`} · {plural(watches.length, 'watch', 'watches')}
         </small>
       </button>
-      <Tree playground={playground} server={server} />
+      <Tree playground={playground} server={server} many={isSmall ? MANY_IN_SMALL : MANY} />
     </div>
   )
 }
 
 /** The nodes: buttons, of which one is in the order of the Tab key. */
-function Tree({ playground, server }: Props & { server: ServerPicture }) {
+function Tree({ playground, server, many }: Props & { server: ServerPicture; many: number }) {
   const nodes = server.nodes.filter(({ path }) => path !== '/' && !path.startsWith('/zookeeper'))
   const watchers = new Map<string, number>()
   for (const { path } of server.watches) watchers.set(path, (watchers.get(path) ?? 0) + 1)
@@ -49,7 +51,7 @@ function Tree({ playground, server }: Props & { server: ServerPicture }) {
   const branch = (parent: string, depth: number) => {
     const children = childrenOf(parent)
     if (children.length === 0) return undefined
-    const isLeafy = children.length > MANY && children.every(({ path }) => childrenOf(path).length === 0)
+    const isLeafy = children.length > many && children.every(({ path }) => childrenOf(path).length === 0)
     return (
       <ul class={isLeafy ? 'tiles' : 'rows'}>
         {children.map(node => (
@@ -102,7 +104,7 @@ function NodeButton({ node, watchers, isTile, isChosen, isReachable, onChoose }:
       onClick={onChoose}
     >
       <span class="hidden">node </span>
-      <span class="node-name">{isTile ? shortened(path) : `/${middleless(lastOf(path))}`}</span>
+      <NodeName path={path} isTile={isTile} />
       <span class="hidden">, {kind}</span>
       {owner !== undefined && (
         <>
@@ -125,7 +127,22 @@ function NodeButton({ node, watchers, isTile, isChosen, isReachable, onChoose }:
   )
 }
 
-const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+/** A name that is cut in its middle, but never in its number, because the recipes order their queues by it. */
+function NodeName({ path, isTile }: { path: string; isTile: boolean }) {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const number = numberOf(path)
+  const start = number === undefined ? name : name.slice(0, -DIGITS)
+  const shown = isTile ? (number === undefined ? `…${name.slice(-7)}` : '…') : `/${middleless(start)}`
+  return (
+    <span class="node-name">
+      <span class="node-start">{shown}</span>
+      {number !== undefined && <span class="node-number">{isTile ? number : name.slice(-DIGITS)}</span>}
+    </span>
+  )
+}
+
+/** The number of digits of a sequential node. */
+const DIGITS = 10
 
 /** Returns the number of a sequential node, or undefined. */
 function numberOf(path: string): number | undefined {
@@ -133,11 +150,5 @@ function numberOf(path: string): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** Keeps the number at the end of a long name, because the recipes order their queues by it. */
-const middleless = (name: string): string => (name.length > 24 ? `${name.slice(0, 8)}…${name.slice(-15)}` : name)
-
-/** The number of a sequential node without its zeros, or else the end of its name. */
-export function shortened(path: string): string {
-  const number = numberOf(path)
-  return number === undefined ? lastOf(path).slice(-7) : `…${number}`
-}
+/** Leaves out the middle of the UUID that a recipe puts before the number. */
+const middleless = (start: string): string => (start.length > 24 ? `${start.slice(0, 8)}…${start.slice(-6)}` : start)

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { describeStage } from '../model/words.ts'
 import { dotAt, dotsOf, flightsOf, type Dot } from '../scene/flight.ts'
-import { layoutOf, type Layout } from '../scene/layout.ts'
+import { heightOf, layoutOf } from '../scene/layout.ts'
 import type { Props } from './app.tsx'
 import { Painter } from './painter.ts'
 import { ServerBox } from './server-box.tsx'
@@ -17,9 +17,10 @@ export function Stage({ playground }: Props) {
   const wires = useRef<HTMLCanvasElement>(null)
   const flights = useRef<HTMLCanvasElement>(null)
   const dots = useRef<readonly Dot[]>([])
-  const { width, height } = useSize(frame)
+  const width = useWidth(frame)
   const { picture } = playground
   const { clients, servers } = picture.story.scenario
+  const height = heightOf(width, servers)
   const layout = useMemo(() => layoutOf(width, height, clients, servers), [width, height, clients, servers])
 
   useEffect(() => {
@@ -71,7 +72,7 @@ export function Stage({ playground }: Props) {
   )
 }
 
-function useSize(frame: { current: HTMLDivElement | null }): Pick<Layout, 'width' | 'height'> {
+function useWidth(frame: { current: HTMLDivElement | null }): number {
   const [width, setWidth] = useState(0)
   useEffect(() => {
     if (frame.current === null) return undefined
@@ -79,9 +80,5 @@ function useSize(frame: { current: HTMLDivElement | null }): Pick<Layout, 'width
     observer.observe(frame.current)
     return () => observer.disconnect()
   }, [])
-  return { width, height: heightOf(width) }
+  return width
 }
-
-/** A phone has a high stage, a screen a broad one. */
-const heightOf = (width: number): number =>
-  Math.round(width < 520 ? width * 1.65 : Math.max(460, Math.min(640, width * 0.74)))

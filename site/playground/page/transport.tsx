@@ -18,7 +18,7 @@ export function Transport({ playground }: Props) {
         </button>
         <button type="button" class="main" onClick={() => (playing ? playground.pause() : playground.play())}>
           <Icon path={playing ? 'M-5,-6H-1.5V6H-5ZM1.5,-6H5V6H1.5Z' : 'M-4,-7L7,0L-4,7Z'} />
-          {playing ? 'Pause' : 'Play'}
+          <span class="word">{playing ? 'Pause' : 'Play'}</span>
         </button>
         <button type="button" onClick={() => void playground.forward()}>
           <Icon path="M-4,-6L5,0L-4,6Z" />

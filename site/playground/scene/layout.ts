@@ -21,34 +21,51 @@ export interface Layout {
   clients: readonly Point[]
   /** The server with the number 1 is the first. */
   servers: readonly Box[]
+  /** If three servers are stacked, the x of the line from the first to the third, beside the second. */
+  bypass: number | undefined
 }
 
 const TOKEN = { largest: 46, smallest: 24, gap: 4 }
+/** Below this width, three servers are stacked, because side by side they would be too narrow for a name. */
+const STACKED = 640
+/** The largest token around a stack. */
+const STACK_TOKEN = 36
 /** Room outside of the tokens for the rings of frames that arrive. */
 const INSET = 8
-/** The exponent of the curve on which the clients stand: between an ellipse (2) and a rectangle. */
-const SQUARENESS = 3.4
+/** The exponent of the curve on which the clients stand: between an ellipse (2) and a rectangle, for three boxes. */
+const SQUARENESS = { one: 3.4, three: 6 }
 const SAMPLES = 1440
+
+/** Returns the height of a stage: a phone has a high one, a screen a broad one. Three servers need more. */
+export function heightOf(width: number, servers: number): number {
+  if (servers > 1) return Math.round(width < STACKED ? Math.min(720, width * 1.84) : Math.min(690, width * 0.83))
+  return Math.round(width < 520 ? width * 1.65 : Math.max(460, Math.min(640, width * 0.74)))
+}
 
 /**
  * Places the clients at equal distances on a curve around the servers, the first one at the top, then clockwise.
  * @param width width of the stage in pixels
  */
 export function layoutOf(width: number, height: number, clients: number, servers: number): Layout {
+  const squareness = servers > 1 ? SQUARENESS.three : SQUARENESS.one
   const curve = (token: number) =>
-    curveOf(width / 2, height / 2, (width - token) / 2 - INSET, (height - token) / 2 - INSET)
+    curveOf({ x: width / 2, y: height / 2 }, (width - token) / 2 - INSET, (height - token) / 2 - INSET, squareness)
+  const isStack = servers > 1 && width < STACKED
+  const largest = isStack ? STACK_TOKEN : TOKEN.largest
   const room = lengthOf(curve(TOKEN.smallest)) / Math.max(1, clients) - TOKEN.gap
-  const token = Math.max(TOKEN.smallest, Math.min(TOKEN.largest, room))
+  const token = Math.max(TOKEN.smallest, Math.min(largest, room))
   const operator = { x: TOKEN.smallest, y: height - TOKEN.smallest }
   const places = [operator, ...spread(curve(token), clients)]
-  return { width, height, token, clients: places, servers: boxesOf(width, height, clients, servers) }
+  const stage = { width, height, token, clients: places, bypass: undefined }
+  if (servers === 1) return { ...stage, servers: [boxOf(width, height, clients)] }
+  return { ...stage, ...(isStack ? stackOf(width, height, token) : { servers: triangleOf(width, height, token) }) }
 }
 
 /** Returns the points of a superellipse, clockwise from its top. The first point is repeated at the end. */
-const curveOf = (x: number, y: number, a: number, b: number): Point[] =>
+const curveOf = ({ x, y }: Point, a: number, b: number, squareness: number): Point[] =>
   Array.from({ length: SAMPLES + 1 }, (_, i) => {
     const angle = (i / SAMPLES) * 2 * Math.PI
-    const power = (value: number) => Math.sign(value) * Math.abs(value) ** (2 / SQUARENESS)
+    const power = (value: number) => Math.sign(value) * Math.abs(value) ** (2 / squareness)
     return { x: x + a * power(Math.sin(angle)), y: y - b * power(Math.cos(angle)) }
   })
 
@@ -75,26 +92,51 @@ function spread(curve: readonly Point[], count: number): Point[] {
 const ROW = { height: 30, width: 60 }
 const EMPTY_BOX = 130
 
-function boxesOf(width: number, height: number, clients: number, servers: number): Box[] {
-  const portrait = width < 520
-  // Three boxes reach into the corners, so they need more room for the wires.
-  const [across, down] = servers === 1 ? (portrait ? [140, 150] : [250, 210]) : portrait ? [150, 200] : [360, 260]
-  const inner = { width: width - across, height: height - down }
-  if (servers === 1) {
-    const box = Math.min(inner.width, 380)
-    const rows = Math.ceil(clients / Math.floor((box - 20) / ROW.width))
-    return [
-      { x: width / 2, y: height / 2, width: box, height: Math.min(inner.height, 370, EMPTY_BOX + rows * ROW.height) },
-    ]
+function boxOf(stageWidth: number, stageHeight: number, clients: number): Box {
+  const [across, down] = stageWidth < 520 ? [140, 150] : [250, 210]
+  const width = Math.min(stageWidth - across, 380)
+  const rows = Math.ceil(clients / Math.floor((width - 20) / ROW.width))
+  const height = Math.min(stageHeight - down, 370, EMPTY_BOX + rows * ROW.height)
+  return { x: stageWidth / 2, y: stageHeight / 2, width, height }
+}
+
+/** The room for wires around three servers, and between them. That beside a stack is a part of the width. */
+const TRIANGLE = { wire: { across: 40, down: 32 }, gap: { across: 70, down: 54 } }
+const STACK = { wire: { across: 0.066, down: 30 }, gap: 26, shift: 22 }
+/** Where the outer corners of the lower boxes are, as parts of the way to the curve: on it, by {@link SQUARENESS}. */
+const CORNER = { across: 0.94, down: 0.78 }
+
+/** One box at the top, two below. They fill the curve of the tokens, so that they show as many nodes as possible. */
+function triangleOf(stageWidth: number, stageHeight: number, token: number): Box[] {
+  const { wire, gap } = TRIANGLE
+  const reach = {
+    x: stageWidth / 2 - INSET - token - wire.across,
+    y: stageHeight / 2 - INSET - token - wire.down,
   }
-  const box = { width: inner.width * 0.46, height: inner.height * (portrait ? 0.36 : 0.44) }
-  const [left, right] = [(width - inner.width + box.width) / 2, (width + inner.width - box.width) / 2]
-  const [top, bottom] = [(height - inner.height + box.height) / 2, (height + inner.height - box.height) / 2]
+  const width = reach.x * CORNER.across - gap.across / 2
+  const height = (reach.y * (1 + CORNER.down) - gap.down) / 2
+  const top = stageHeight / 2 - reach.y + height / 2
+  const aside = (width + gap.across) / 2
   return [
-    { ...box, x: width / 2, y: top },
-    { ...box, x: left, y: bottom },
-    { ...box, x: right, y: bottom },
-  ].slice(0, servers)
+    { x: stageWidth / 2, y: top, width, height },
+    { x: stageWidth / 2 - aside, y: top + height + gap.down, width, height },
+    { x: stageWidth / 2 + aside, y: top + height + gap.down, width, height },
+  ]
+}
+
+/** Three boxes on each other, the second one a little to the right, so that the first and the third see each other. */
+function stackOf(stageWidth: number, stageHeight: number, token: number): Pick<Layout, 'servers' | 'bypass'> {
+  const { wire, gap, shift } = STACK
+  const left = INSET + token + wire.across * stageWidth
+  const top = INSET + token + wire.down
+  const width = stageWidth - 2 * left - shift
+  const height = (stageHeight - 2 * top - 2 * gap) / 3
+  const servers = [0, shift, 0].map((aside, i) => ({
+    x: left + aside + width / 2,
+    y: top + i * (height + gap) + height / 2,
+    ...{ width, height },
+  }))
+  return { servers, bypass: left + shift / 2 }
 }
 
 /** A wire from the edge of a token, or of a server's box, to the edge of a server's box. */
@@ -111,7 +153,10 @@ export function wireOf(layout: Layout, client: number, server: number): Wire | u
 
 export function linkBetween(layout: Layout, one: number, other: number): Wire | undefined {
   const [a, b] = [layout.servers[one - 1], layout.servers[other - 1]]
-  return a === undefined || b === undefined ? undefined : { from: edgeOf(a, b), to: edgeOf(b, a) }
+  if (a === undefined || b === undefined) return undefined
+  if (layout.bypass === undefined || Math.abs(one - other) === 1) return { from: edgeOf(a, b), to: edgeOf(b, a) }
+  const edge = (box: Box, towards: Box) => box.y + (Math.sign(towards.y - box.y) * box.height) / 2
+  return { from: { x: layout.bypass, y: edge(a, b) }, to: { x: layout.bypass, y: edge(b, a) } }
 }
 
 /** Returns the point of a straight line that lies `pixels` away from its start. */

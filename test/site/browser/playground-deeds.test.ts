@@ -26,6 +26,16 @@ describe('in the playground,', () => {
     await open.page.locator(`[data-deed="${kind}"]`).first().click()
     await open.idle()
   }
+  /** Tells of each node that is in view without scrolling in its box whether its number is, if it has one. */
+  const wholeNumbers = (within = '') =>
+    open.evaluate<boolean[]>(`[...document.querySelectorAll('${within}.node')].flatMap(node => {
+      const isIn = (inner, outer) => inner.left >= outer.left && inner.right <= outer.right && inner.top >= outer.top && inner.bottom <= outer.bottom
+      const [box, tree] = [node, node.closest('.tree')].map(element => element.getBoundingClientRect())
+      if (!isIn(box, tree)) return []
+      if (!/\\d{10}$/.test(node.dataset.path)) return [true]
+      const number = node.querySelector('.node-number')
+      return [number.scrollWidth <= number.clientWidth && isIn(number.getBoundingClientRect(), box) && node.dataset.path.endsWith(number.textContent)]
+    })`)
   before(async () => void (browser = await startChromium()))
   after(() => browser.close())
   beforeEach(async () => {
@@ -198,13 +208,37 @@ describe('in the playground,', () => {
     for (const part of parts) expect(part).to.be.above(0.5)
   })
 
-  it('a long name of a node keeps its number', async () => {
-    await open.evaluate('playground.start({ recipe: "herd-mutex", clients: 4, servers: 1, seed: 7 })')
-    await open.press('forward until it is quiet')
-    const names = await open.page.locator('.rows .node.ephemeral .node-name').allInnerTexts()
-    expect(names).to.have.length(4)
-    for (const name of names) expect(name).to.match(/^.{1,9}….*\d{10}$/)
+  it('a long name of a node keeps its number, however narrow its box is', async () => {
+    for (const [servers, width] of [
+      [1, 1280],
+      [1, 360],
+      [3, 360],
+    ] as const) {
+      await open.page.setViewportSize({ width, height: 800 })
+      await open.evaluate(`playground.start({ recipe: "herd-mutex", clients: 3, servers: ${servers}, seed: 7 })`)
+      await open.press('forward until it is quiet')
+      const names = await open.page.locator('[data-server="1"] .rows .node.ephemeral .node-name').allTextContents()
+      expect(names).to.have.length(3)
+      for (const name of names) expect(name).to.match(/^.{1,9}….*\d{10}$/)
+      expect((await wholeNumbers()).every(isWhole => isWhole)).to.equal(true)
+    }
   })
+
+  for (const [width, height, rows] of [
+    [1280, 800, 6],
+    [360, 740, 4],
+  ] as const)
+    for (const recipe of ['mutex', 'herd-mutex'])
+      it(`each of three servers shows at least ${rows} nodes with their numbers at ${width} × ${height}, ${recipe}`, async () => {
+        await open.page.setViewportSize({ width, height })
+        await open.evaluate(`playground.start({ recipe: "${recipe}", clients: 12, servers: 3, seed: 7 })`)
+        await open.press('forward until it is quiet')
+        for (const server of [1, 2, 3]) {
+          const shown = await wholeNumbers(`[data-server="${server}"] `)
+          expect(shown.length).to.be.at.least(rows)
+          expect(shown.every(isWhole => isWhole)).to.equal(true)
+        }
+      })
 
   it('a phone shows what the last release has cost', async () => {
     await open.page.setViewportSize({ width: 360, height: 740 })
