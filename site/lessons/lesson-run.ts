@@ -50,12 +50,17 @@ export class LessonRun {
   }
 
   /**
-   * Opens the world of the lesson, and plays its first step.
+   * Opens the world of the lesson, and plays its steps up to one.
+   * @param step the number of the step that is shown then, from 1
    * @param stageOf returns what plays the actions. Default: the world itself, which shows only where they lead
    */
-  static async open(lesson: Lesson, stageOf: (world: World) => Stage = world => world): Promise<LessonRun> {
+  static async open(lesson: Lesson, step = 1, stageOf: (world: World) => Stage = world => world): Promise<LessonRun> {
     const world = await World.open(lesson.scenario)
     const run = new LessonRun(lesson, world, stageOf(world))
+    for (; run.#index < step - 1; run.#index++) {
+      const { play, question } = run.#step
+      await run.#play([...play, ...(question?.play ?? [])])
+    }
     await run.#play(run.#step.play)
     return run
   }

@@ -29,7 +29,8 @@ interface Format<T> {
   read(text: string): T
 }
 
-function numberIn(name: string, least: number, most: number): Format<number> {
+/** Whole numbers within bounds. Leading zeros are read too: the caller refuses what is not as it would be written. */
+export function numberIn(name: string, least: number, most: number): Format<number> {
   const check = (value: number): number => {
     if (!Number.isInteger(value) || value < least || value > most)
       throw new LinkError(`The ${name} must be a whole number from ${least} to ${most}.`)

@@ -43,17 +43,22 @@ export class LessonPlayer {
     return run && { ...run.view, id: run.lesson.id, isPlaying: run.isPlaying }
   }
 
-  /** Begins a lesson. What happens before its first text is shown at once. */
-  begin(lesson: Lesson): Promise<void> {
+  /** Begins a lesson, at its first step or another. What happens before the text of the step is shown at once. */
+  begin(lesson: Lesson, step = 1): Promise<void> {
     this.leave()
-    return this.#host.work.do(async () => {
-      this.#isHasty = true
-      const run = await LessonRun.open(lesson, world => this.#stageOf(() => (this.#run ? this.#sight.world : world)))
-      this.#run = run
-      this.#ended = linkOf(run.world.story)
-      this.#host.replace(run.world)
-      this.#host.changed()
-    })
+    return this.#host.work.do(() => this.open(lesson, step))
+  }
+
+  /** Does what `begin` does, within work that is being done already. */
+  async open(lesson: Lesson, step: number): Promise<void> {
+    this.#isHasty = true
+    const run = await LessonRun.open(lesson, step, world =>
+      this.#stageOf(() => (this.#run ? this.#sight.world : world)),
+    )
+    this.#run = run
+    this.#ended = linkOf(run.world.story)
+    this.#host.replace(run.world)
+    this.#host.changed()
   }
 
   /** Answers the question of the step, and plays what shows the right answer. */

@@ -1,6 +1,6 @@
 // The state of the page: the world, where the reader stands, what is chosen. The only owner of this state.
 // May import: site/lessons, site/world.
-import { LESSONS } from '../../lessons/index.ts'
+import { lessonIn, lessonLinkOf } from '../../lessons/lesson-link.ts'
 import { linkOf, storyOf } from '../../world/link.ts'
 import type { NodeChange, Picture } from '../../world/picture.ts'
 import type { Deed, Scenario, Story } from '../../world/story.ts'
@@ -20,9 +20,6 @@ const LONGEST_TICK = 100
 const OPENING_MS = 2.4
 /** In reduced motion, playing shows a frame at a time, and each stays for this long at speed 1. */
 const STILL_MS = 700
-
-/** What the link of a lesson starts with. No link of a story does. */
-const LESSON = 'lesson='
 
 export class Playground {
   readonly #sight: Sight
@@ -92,15 +89,10 @@ export class Playground {
     return this.picture.story
   }
 
-  /** The link to what the page shows. */
+  /** The link to what the page shows, and what its address ends with: a step of a lesson, or else the story. */
   get link(): string {
-    return linkOf(this.story)
-  }
-
-  /** What the address of the page ends with: a lesson, or the link. */
-  get address(): string {
     const lesson = this.#lessons.shown
-    return lesson === undefined ? this.link : LESSON + lesson.id
+    return lesson === undefined ? linkOf(this.story) : lessonLinkOf(lesson.id, lesson.step)
   }
 
   get lessons(): LessonPlayer {
@@ -176,11 +168,13 @@ export class Playground {
   }
 
   openLink(link: string): Promise<void> {
-    const lesson = LESSONS.find(({ id }) => link === LESSON + id)
-    if (lesson !== undefined) return this.#lessons.begin(lesson)
     this.#playing = false
     this.#lessons.leave()
-    return this.#work.do(async () => this.#replace(await World.replay(storyOf(link))))
+    return this.#work.do(async () => {
+      const told = lessonIn(link)
+      if (told === undefined) this.#replace(await World.replay(storyOf(link)))
+      else await this.#lessons.open(told.lesson, told.step)
+    })
   }
 
   /** Goes on until the next frame has been sent. */

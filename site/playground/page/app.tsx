@@ -79,10 +79,10 @@ const showDetails = () => document.querySelector('.side')?.scrollIntoView()
 
 /** Keeps the address of the page the link to what it shows. */
 function useLink(playground: Playground): void {
-  const { address, playing } = playground
+  const { link, playing } = playground
   useEffect(() => {
-    if (!playing && location.hash.slice(1) !== address) history.replaceState(null, '', `#${address}`)
-  }, [address, playing])
+    if (!playing && location.hash.slice(1) !== link) history.replaceState(null, '', `#${link}`)
+  }, [link, playing])
 }
 
 /** What needs the arrow keys itself, and what needs Space. */

@@ -15,7 +15,7 @@ async function start(root: Element): Promise<void> {
   // A reader can paste another link into the address of the same page.
   window.addEventListener('hashchange', () => {
     const link = location.hash.slice(1)
-    if (link !== playground.address) void playground.openLink(link)
+    if (link !== playground.link) void playground.openLink(link)
   })
 }
 

@@ -15,9 +15,9 @@ describe('in the page, the lesson', () => {
       const open = await openPlayground(browser)
       const card = open.page.locator('.lesson')
       await open.press(title)
-      expect(await open.evaluate('location.hash')).to.equal(`#lesson=${id}`)
       for (const [i, { question, focus }] of steps.entries()) {
         await open.page.waitForSelector(`.lesson[data-step="${i + 1}"]`)
+        expect(await open.evaluate('location.hash')).to.equal(`#lesson=${id}.${i + 1}`)
         if (focus !== undefined && question === undefined)
           expect(await open.evaluate('playground.selection !== undefined')).to.equal(true)
         if (question !== undefined) {
@@ -38,6 +38,17 @@ describe('in the page, the lesson', () => {
       expect(open.messages).to.deep.equal([])
       await open.close()
     })
+
+  it('can be sent from the step that is shown', async () => {
+    const open = await openPlayground(browser, 'lesson=chain.2', { permissions: ['clipboard-read', 'clipboard-write'] })
+    expect(await open.page.locator('.lesson').getAttribute('data-step')).to.equal('2')
+    await open.press('Copy link')
+    expect(await open.evaluate('location.hash')).to.equal('#lesson=chain.2')
+    expect(await open.evaluate('navigator.clipboard.readText()')).to.match(/#lesson=chain\.2$/)
+    await open.evaluate("void (location.hash = '#lesson=chain')")
+    await open.page.waitForSelector('.lesson[data-step="1"]')
+    await open.close()
+  })
 
   it('goes on where it was, although the reader has gone elsewhere meanwhile', async () => {
     const open = await openPlayground(browser, 'lesson=herd')

@@ -28,7 +28,7 @@ describe('the state of the playground', () => {
     await playground.act({ kind: 'kill', client: 1 })
     const other = await open(playground.link)
     expect(other.story).to.deep.equal(playground.story)
-    expect(linkOf(other.story)).to.equal(playground.address)
+    expect(linkOf(other.story)).to.equal(playground.link)
   })
 
   it('stays where it is, and says why, if a link cannot be read', async () => {
@@ -44,7 +44,7 @@ describe('the state of the playground', () => {
     await call('/a/..')
     expect(playground.error).to.match(/cannot be done/)
     expect(playground.said).to.equal(playground.error)
-    expect(() => playground.address).not.to.throw()
+    expect(() => playground.link).not.to.throw()
     await call('/a')
     expect(playground.error).to.equal(undefined)
   })
@@ -97,10 +97,47 @@ describe('the state of the playground', () => {
     const [lesson] = LESSONS
     const playground = await open(`lesson=${lesson?.id}`)
     expect(playground.lessons.shown?.id).to.equal(lesson?.id)
-    expect(playground.address).to.equal(`lesson=${lesson?.id}`)
+    expect(playground.link).to.equal(`lesson=${lesson?.id}.1`)
     await playground.start(START.scenario)
     expect(playground.lessons.shown).to.equal(undefined)
     expect(playground.frames).to.have.length(0)
+  })
+
+  it('opens each step of a lesson by its link, with the picture that the steps before lead to', async () => {
+    for (const lesson of LESSONS) {
+      const reader = await open(`lesson=${lesson.id}`)
+      for (let step = 1; ; step++) {
+        const opened = await open(reader.link)
+        expect(opened.error).to.equal(undefined)
+        expect(reader.lessons.shown?.step).to.equal(step)
+        expect(opened.lessons.shown).to.deep.equal(reader.lessons.shown)
+        expect(opened.picture).to.deep.equal(reader.picture)
+        expect(opened.selection).to.deep.equal(reader.selection)
+        if (step === lesson.steps.length) break
+        await atOnce(reader, reader.lessons.choose(0))
+        await atOnce(reader, reader.lessons.next())
+      }
+    }
+  })
+
+  it('refuses the link of a step that does not exist, and says why', async () => {
+    for (const part of [
+      'herd.0',
+      'herd.99',
+      'herd.01',
+      'herd.1.1',
+      'herd.',
+      'herd.-1',
+      'herd.1e1',
+      'none',
+      '',
+      'toString.1',
+    ]) {
+      const playground = await open(`lesson=${part}`)
+      expect(playground.error, part).to.match(/^The (step|lesson) of the link .*\.$|^The link is damaged\.$/)
+      expect(playground.lessons.shown, part).to.equal(undefined)
+      expect(playground.story, part).to.deep.equal(START)
+    }
   })
 
   it('plays the answer of a lesson frame by frame, while real time passes', async () => {
@@ -122,3 +159,13 @@ describe('the state of the playground', () => {
     expect(playground.lessons.shown?.question?.answer?.choice).to.equal(answer)
   })
 })
+
+/** Shows at once what the lesson plays, as the page does in reduced motion. */
+async function atOnce(playground: Playground, played: Promise<void>): Promise<void> {
+  const state = { isOver: false }
+  void played.then(() => (state.isOver = true))
+  while (!state.isOver) {
+    await playground.tick(100, true)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+}
