@@ -112,7 +112,6 @@ describe('the state of the playground', () => {
         expect(reader.lessons.shown?.step).to.equal(step)
         expect(opened.lessons.shown).to.deep.equal(reader.lessons.shown)
         expect(opened.picture).to.deep.equal(reader.picture)
-        expect(opened.selection).to.deep.equal(reader.selection)
         if (step === lesson.steps.length) break
         await atOnce(reader, reader.lessons.choose(0))
         await atOnce(reader, reader.lessons.next())
