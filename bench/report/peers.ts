@@ -160,13 +160,20 @@ function left({ remains }: PeersResult, recipes: readonly Named[]): Html {
     ]
   })
   const head = [
-    ...['lock', 'gave up: nodes', 'watches', 'came back', 'lost answer: got it', 'nodes', 'watches', 'next got it'],
+    'lock',
+    'gave up: nodes',
+    'watches',
+    'back',
+    'lost answer: got it',
+    'nodes',
+    'watches',
+    'next',
     'killed: nodes',
   ]
   return html`<section aria-labelledby="left">
     <h2 id="left">What is left behind</h2>
     ${table(
-      'After three contenders gave up; after a create whose answer was lost (each create of a join in turn); after two were killed',
+      'After three contenders gave up (back: got the lock later); after a create whose answer was lost, each create of a join in turn (next: did the next contender get the lock?); after two were killed',
       head,
       1,
       rows,
