@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { ensembleSentences, ensembleTables, handOversByRole, rolesOf } from '../../../bench/ensemble/sentences.ts'
+import { readDocument } from '../../support/document.ts'
 import { figures } from './example-figures.ts'
 
 describe('the findings on an ensemble', () => {
@@ -63,6 +64,19 @@ describe('the findings on an ensemble', () => {
   it('name unknown roles as such', () => {
     const servers = figures.servers.map(each => ({ ...each, role: 'unknown' as const }))
     expect(rolesOf({ servers })).to.equal('3 servers of unknown role')
+  })
+
+  it('are the sentences of the example in bench/README.md, with other figures', () => {
+    const [example = ''] = /^ {4}ON THE SERVERS [^]*?\n\n/m.exec(readDocument('bench/README.md')) ?? []
+    const [, ...sentences] = ensembleSentences({ ...figures, remarks: [] })
+    const beginning = (sentence: string) =>
+      sentence
+        .replace(/\d[\d.]*/g, 'N')
+        .split(/\s+/)
+        .slice(0, 7)
+        .join(' ')
+    const beginnings = (text: string) => text.split(/^ *- /m).slice(1).map(beginning)
+    expect(beginnings(example)).to.deep.equal(beginnings(sentences.join('\n')))
   })
 
   it('are in tables of at most 80 columns, without the servers that had no traffic', () => {
