@@ -63,6 +63,20 @@ describe('npm start', function () {
     expect(await countedIn(embedded)).to.deep.equal(await countedIn(json))
   })
 
+  it('writes the result if the servers cannot be measured one by one, and says why', async () => {
+    const { connectString } = await sharedServer()
+    const partial = join(directory, 'partial.json')
+    // Nothing accepts connections on port 1.
+    const data = ['--scenarios', 'data', '--sessions', '4', '--seconds', '1', '--json', partial]
+    const { exitCode, stderr } = await start(...data, '--server', `${connectString},127.0.0.1:1`).ended
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
+    const { cells, remarks } = await readResult(partial)
+    expect(cells).to.have.length(1)
+    expect(remarks).to.include(
+      'The servers were not measured one by one: 127.0.0.1:1 cannot be reached, so there is only one server.',
+    )
+  })
+
   it('reports a wrong command line in one line', async () => {
     const { exitCode, stdout, stderr } = await start('--sessions', 'many').ended
     expect(exitCode).to.equal(2)
