@@ -83,8 +83,9 @@ export async function measureEnsemble(
   } finally {
     progress.clear()
     await pinned.workers.close(CLOSE_TIMEOUT)
-    // A signal has also ended the servers that this run started, and then no call of this session ever ends.
-    const limit = signal.aborted ? setTimeout(() => void admin.close(), CLEAN_UP_TIMEOUT) : undefined
+    // A signal also ends the servers that this run started, and then no call of this session ever ends.
+    let limit: NodeJS.Timeout | undefined
+    whenAborted(signal, () => (limit = setTimeout(() => void admin.close(), CLEAN_UP_TIMEOUT)))
     await admin
       .retry(() => admin.deleteRecursive(root))
       .catch((error: unknown) => {
@@ -121,10 +122,9 @@ function remarksOn({ sites, unreachable }: Sites, isOwn: boolean): string[] {
 
 /** Rejects as soon as the signal aborts, because a phase that waits for a lost session does not end. */
 const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  Promise.race([
-    work,
-    new Promise<never>((_, reject) => {
-      if (signal.aborted) reject(signal.reason as Error)
-      else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-    }),
-  ])
+  Promise.race([work, new Promise<never>((_, reject) => whenAborted(signal, () => reject(signal.reason as Error)))])
+
+function whenAborted(signal: AbortSignal, action: () => void): void {
+  if (signal.aborted) action()
+  else signal.addEventListener('abort', action, { once: true })
+}

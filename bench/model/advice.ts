@@ -32,7 +32,8 @@ const JAVA_MAX_REPLY = 0xfffff
 const OWN_MAX_REPLY = 16 * 1024 * 1024
 
 /** The other locks share their nodes with Curator and kazoo. */
-const NOT_SHARED = 'Clients of Curator and kazoo cannot contend for it, because its nodes are not theirs.'
+const caveatOf = ({ name }: Choice): string =>
+  name === 'TicketMutex' ? ' Clients of Curator and kazoo cannot contend for it, because its nodes are not theirs.' : ''
 
 /** A client pings after a third of the session timeout. */
 const PING_SECONDS = 10
@@ -78,14 +79,16 @@ function choiceSentence(choices: readonly Choice[]): string[] {
   const able = candidates.filter(({ forecast }) => forecast.keepsUp)
   if (able.length === 0) {
     const best = candidates.reduce((a, b) => (b.forecast.perSecond > a.forecast.perSecond ? b : a))
-    return [`No lock keeps up. ${best.name} comes closest, with ${figure(best.forecast.perSecond)} releases a second.`]
+    return [
+      `No lock keeps up. ${best.name} comes closest, with ${figure(best.forecast.perSecond)} releases a second.${caveatOf(best)}`,
+    ]
   }
   const fastest = Math.min(...able.map(({ forecast }) => forecast.ms))
   const isGood = ({ forecast: { ms, listBytes = 0 } }: Choice) => ms <= SLOWER * fastest && listBytes <= JAVA_MAX_REPLY
   const [best = able.reduce((a, b) => (b.forecast.ms < a.forecast.ms ? b : a))] = able.filter(isGood)
   const [first] = candidates
   const reason = first === undefined || first === best ? '' : ` ${reasonAgainst(first, best, fastest)}`
-  return [`Take ${best.name}.${reason}${best.name === 'TicketMutex' ? ` ${NOT_SHARED}` : ''}`]
+  return [`Take ${best.name}.${reason}${caveatOf(best)}`]
 }
 
 function reasonAgainst({ name, forecast }: Choice, best: Choice, fastest: number): string {

@@ -52,6 +52,7 @@ function doTo(simulation: Simulation, machine: Machine, deed: DeedOfClient): voi
       return
     case 'kill':
       process.die()
+      simulation.endTaking(machine.id)
       return line.hangUp()
     case 'stop':
       return stop(simulation, machine, deed.seconds * 1000)

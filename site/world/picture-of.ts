@@ -50,6 +50,7 @@ export function pictureOf(
     servers,
     replication: simulation.messages,
     store: simulation.store.picture,
+    holdings: simulation.takings.map(taking => ({ ...taking })),
     counters: {
       all: count(frames),
       thisRelease: count(last === undefined ? [] : framesOf(frames, last)),

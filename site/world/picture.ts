@@ -14,6 +14,8 @@ export interface Picture {
   /** The replication messages between servers that are on their way. */
   readonly replication: readonly ReplicationMessage[]
   readonly store: StorePicture
+  /** Each time that a client got what it waits for, the oldest first. */
+  readonly holdings: readonly Holding[]
   /** `thisRelease`: from the last release until the next deed, without pings. */
   readonly counters: { readonly all: Counters; readonly thisRelease: Counters }
   /** One for each release so far. */
@@ -50,6 +52,14 @@ export interface ClientPicture {
   readonly watches: readonly WatchPicture[]
   /** What its program saw, oldest first: at most the last 50 entries. */
   readonly journal: readonly JournalEntry[]
+}
+
+/** The time for which a client holds a lock, or is past a barrier, as its own program sees it. */
+export interface Holding {
+  readonly client: number
+  readonly at: number
+  /** When it released, learned of its loss, or died. Undefined if it still holds. */
+  readonly until: number | undefined
 }
 
 export interface WatchPicture {

@@ -29,6 +29,8 @@ export interface ProgramOptions {
   readonly onSession: (session: bigint) => void
   /** Called each time that the client got what it waited for. */
   readonly onTaken: () => void
+  /** Called when it gives that up, or learns that it has lost it. */
+  readonly onLeft: () => void
   /**
    * Sends a write to the store outside ZooKeeper. Resolves with true if it accepts the write.
    * @param lock the path of the own node of the lock
@@ -135,6 +137,7 @@ export class Program {
     }
     this.grip = undefined
     this.role = 'done'
+    this.options.onLeft()
     this.note('lock', 'releases')
     try {
       await grip.release()
@@ -242,6 +245,7 @@ export class Program {
     if (this.grip !== grip) return
     this.grip = undefined
     this.role = 'lost'
+    this.options.onLeft()
     this.note('lock', 'has lost the lock')
   }
 }

@@ -31,6 +31,13 @@ export interface Machine {
   unpluggedUntil: number | undefined
 }
 
+/** The time for which a client holds a lock, or is past a barrier. `until` is undefined as long as it is so. */
+export interface Taking {
+  readonly client: number
+  readonly at: number
+  until: number | undefined
+}
+
 /** A committed transaction, and when it was committed. */
 export interface TimedTransaction {
   readonly at: number
@@ -56,8 +63,8 @@ export class Simulation {
   readonly log = new FrameLog()
   readonly store = new Store()
   readonly transactions: TimedTransaction[] = []
-  /** Each time at which a client got what it waited for. */
-  readonly takings: { readonly at: number; readonly client: number }[] = []
+  /** The times for which a client had what it waits for, as its program saw it. */
+  readonly takings: Taking[] = []
   /** The last messages between servers. */
   #messages: ReplicationMessage[] = []
   /** The clients by their numbers. A client that starts again gets a new machine. */
@@ -188,12 +195,19 @@ export class Simulation {
       random: this.#newRandom(),
       take: takes[this.scenario.recipe],
       onSession: session => void this.clientOf.set(session, id),
-      onTaken: () => void this.takings.push({ at: this.now, client: id }),
+      onTaken: () => void this.takings.push({ client: id, at: this.now, until: undefined }),
+      onLeft: () => this.endTaking(id),
       writeToStore: (lock, token) => this.#writeToStore(id, lock, token),
     })
     const machine: Machine = { id, process, line, program, stoppedUntil: undefined, unpluggedUntil: undefined }
     this.machines.set(id, machine)
     return machine
+  }
+
+  /** Ends what a client holds, because its program has given it up or is dead. */
+  endTaking(client: number): void {
+    const taking = this.takings.findLast(each => each.client === client)
+    if (taking !== undefined) taking.until ??= this.now
   }
 
   #writeToStore(client: number, lock: string, token: bigint | undefined): Promise<boolean> {

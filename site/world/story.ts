@@ -33,7 +33,7 @@ export const LIMITS = {
   data: 200,
   /** The longest stop of a process or cut of a line, in seconds. */
   seconds: 120,
-  /** The latest time of a deed, in virtual milliseconds. */
+  /** How long a story lasts, in virtual milliseconds: a day. */
   at: 86_400_000,
   /** The longest link, in characters. */
   link: 8_000,

@@ -65,9 +65,9 @@ export class World {
     return all.length === this.#shown ? all : all.slice(0, this.#shown)
   }
 
-  /** True if the world has as many frames as a story can have. Time passes no more then. */
+  /** True if the world has as many frames, or is as old, as a story can be. Time passes no more then. */
   get isFull(): boolean {
-    return this.#sent >= LIMITS.frames
+    return this.#sent >= LIMITS.frames || this.#left <= 0
   }
 
   /** Virtual milliseconds since the start. */
@@ -77,7 +77,7 @@ export class World {
 
   /** What happened, and what follows if the reader does nothing else. */
   get story(): Story {
-    const later = Math.min(this.now - this.#lastAt, LIMITS.at)
+    const later = this.now - this.#lastAt
     // Frames of this moment that are still to be shown, and deeds that follow, are found again by the frames alone.
     const isLater = later > 0 && this.#shown === this.#sent && this.#pending.length === 0 && !this.isFull
     return {
@@ -164,6 +164,11 @@ export class World {
     return this.#simulation.log.all.length
   }
 
+  /** The virtual time until the longest story ends. */
+  get #left(): number {
+    return LIMITS.at - this.now
+  }
+
   /** The virtual time of the last thing that a story names: a frame that is shown, or a deed that is done. */
   get #lastAt(): number {
     return Math.max(this.#done.at(-1)?.at ?? 0, this.#simulation.log.all[this.#shown - 1]?.sentAt ?? 0)
@@ -189,7 +194,7 @@ export class World {
   async #pass(ms: number): Promise<void> {
     // At least once: what is due now comes before a deed.
     for (let left = Math.max(0, ms), isOver = false; !isOver && !this.isFull; left -= CHECK) {
-      await this.#simulation.clock.advance(Math.min(left, CHECK))
+      await this.#simulation.clock.advance(Math.min(left, CHECK, this.#left))
       isOver = left <= CHECK
     }
   }
@@ -199,7 +204,7 @@ export class World {
     this.#wanted = frames
     const reached = new Promise<void>(resolve => (this.#reached = resolve))
     // Rejects if no frame is sent.
-    await this.#simulation.clock.until(reached, { within: PATIENCE }).catch(() => undefined)
+    await this.#simulation.clock.until(reached, { within: Math.min(PATIENCE, this.#left) }).catch(() => undefined)
     this.#wanted = Infinity
   }
 

@@ -15,6 +15,7 @@ import { provide } from '../../bench/peers/provide.ts'
 import { readPeersResult, roundTripsAt, talliesOf, type PeersResult } from '../../bench/peers/result.ts'
 import { until } from '../support/until.ts'
 
+const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
 const SIZES = [2, 4]
 const RECIPES = ['c-mutex', 'c-semaphore', 'c-read', 'z-lock', 'k-lock', 'k-semaphore', 'n-lock', 'n-herd']
 
@@ -116,9 +117,21 @@ describe('npm start -- --peers', function () {
     expect(remainsOf('n-lock').lostAnswers[0]?.nodes, 'its lost node and its second one').to.equal(2)
   })
 
+  it('exits with 1 if recipes failed, and names them', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'zkwire-peers-'))
+    const args = ['--peers', '--sessions', '2', '--seconds', '0.001', '--json', join(directory, 'peers.json')]
+    const program = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let printed = ''
+    program.stdout.on('data', chunk => (printed += String(chunk)))
+    expect((await once(program, 'close'))[0]).to.equal(1)
+    expect(printed).to.contain('FAILED: InterProcessMutex. the time of 0.001 s was over')
+    await rm(directory, { recursive: true })
+  })
+
   it('leaves no process and no server after SIGINT, and exits with 130', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'zkwire-peers-'))
-    const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
     const args = ['--import', 'tsx', main, '--peers', '--sessions', '2', '--json', join(directory, 'peers.json')]
     const program = spawn(process.execPath, args, { stdio: 'ignore' })
     const ended = once(program, 'close') as Promise<[number | null]>

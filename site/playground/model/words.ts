@@ -1,12 +1,12 @@
 // The states of clients and servers, and what one can do with them, in words.
-import type { ClientPicture, Picture, Role, ServerPicture } from '../../world/picture.ts'
+import type { ClientPicture, Holding, Picture, Role, ServerPicture } from '../../world/picture.ts'
 import { LIMITS, type Deed, type RecipeId } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 
 /** Why a deed is refused, and why time passes no more. */
 export const REFUSED =
   'This cannot be done: the link of the story could not hold it. Start again, or use shorter values.'
-export const FULL = `A story ends after ${LIMITS.frames.toLocaleString('en')} frames. Go back, or start again.`
+export const FULL = `A story ends after ${LIMITS.frames.toLocaleString('en')} frames or a day. Go back, or start again.`
 
 /** How a client looks on the stage. */
 export type Look =
@@ -46,6 +46,12 @@ export function describeClient(client: ClientPicture): string {
   const parts = [lookOf(client), ROLES[client.role], client.unpluggedUntil === undefined ? '' : 'unplugged']
   return `${nameOf(client.id)}: ${parts.filter(part => part !== '').join(', ')}`
 }
+
+/** Describes a bar of the lanes, for example "client 3 holds from 0.100 s to 0.250 s". */
+export const describeHolding = ({ client, at, until }: Holding): string =>
+  until === undefined
+    ? `${nameOf(client)} has held since ${seconds(at)}`
+    : `${nameOf(client)} held from ${seconds(at)} to ${seconds(until)}`
 
 export function describeServer({ id, mode, isCutOff, nodes, sessions, watches }: ServerPicture): string {
   const cut = isCutOff ? ', cut off' : ''

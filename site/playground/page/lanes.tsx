@@ -1,13 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { plural } from '../model/words.ts'
+import { describeHolding, plural } from '../model/words.ts'
 import { STAR } from '../scene/glyphs.ts'
-import { COLUMN, columnOf, columnsIn, laneHeightOf, starsOf } from '../scene/lanes.ts'
+import { barsOf, COLUMN, columnOf, columnsIn, laneHeightOf } from '../scene/lanes.ts'
 import type { Props } from './app.tsx'
 import { Glyph } from './glyph.tsx'
 
 /** How near to its right end the lanes must be scrolled to follow new frames. */
 const FOLLOW = 4 * COLUMN
 const TOP = 10
+/** How many of the last holdings are told to a screen reader. */
+const TOLD = 5
 
 /** A lane for each client, a column for each frame. Only the columns in the window are drawn. */
 export function Lanes({ playground }: Props) {
@@ -53,6 +55,7 @@ export function Lanes({ playground }: Props) {
     playground.select({ kind: 'frame', n })
   }
   const { first, end } = columnsIn(frames.length, scrolled, seen)
+  const bars = barsOf(picture.holdings, frames)
   const names = Array.from({ length: count }, (_, i) => i + 1).filter(id => lane >= 18 || id % 5 === 0 || id === 1)
   return (
     <section class="panel lanes" aria-labelledby="lanes-title">
@@ -81,10 +84,26 @@ export function Lanes({ playground }: Props) {
             width={width}
             height={height}
             role="img"
-            aria-label={`${plural(frames.length, 'frame')} in lanes of ${plural(count, 'client')}`}
+            aria-label={[
+              `${plural(frames.length, 'frame')} in lanes of ${plural(count, 'client')}`,
+              ...picture.holdings.slice(-TOLD).map(describeHolding),
+            ].join('; ')}
           >
             {Array.from({ length: count }, (_, i) => (
               <line key={i} x1="0" x2={width} y1={yOf(i + 1)} y2={yOf(i + 1)} class="lane" />
+            ))}
+            {bars.map(({ holding, from, to }) => (
+              <rect
+                key={`${holding.client} ${holding.at}`}
+                class="holding"
+                data-holder={holding.client}
+                x={from}
+                y={yOf(holding.client) - lane / 3}
+                width={to - from}
+                height={(2 * lane) / 3}
+              >
+                <title>{describeHolding(holding)}</title>
+              </rect>
             ))}
             {chosen !== undefined && (
               <rect class="chosen" x={columnOf(chosen) - COLUMN / 2} y="0" width={COLUMN} height={height} />
@@ -103,14 +122,14 @@ export function Lanes({ playground }: Props) {
                 <title>{`frame ${n}: ${kind} ${op === kind ? '' : op}, client ${client}`}</title>
               </g>
             ))}
-            {starsOf(picture.clients, frames).map(({ client, x, text }) => (
+            {bars.map(({ holding, from }) => (
               <path
-                key={`${client} ${x}`}
+                key={`${holding.client} ${holding.at}`}
                 class="star"
                 d={STAR}
-                transform={`translate(${x},${yOf(client)}) scale(${lane < 18 ? 0.7 : 0.9})`}
+                transform={`translate(${from},${yOf(holding.client)}) scale(${lane < 18 ? 0.7 : 0.9})`}
               >
-                <title>{text}</title>
+                <title>{describeHolding(holding)}</title>
               </path>
             ))}
           </svg>

@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { QuestionView } from '../../lessons/lesson-run.ts'
 import { LESSONS } from '../../lessons/index.ts'
@@ -31,13 +32,21 @@ function List({ playground }: Props) {
 }
 
 function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
+  const card = useRef<HTMLElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
+  useSight(lesson.isPlaying, card)
   // The button that led here may be gone. A screen reader starts to read at the title.
   useEffect(() => title.current?.focus({ preventScroll: true }), [lesson.id, lesson.step])
   const index = LESSONS.findIndex(({ id }) => id === lesson.id)
   const following = LESSONS[index + 1]
   return (
-    <section class="panel lesson" aria-labelledby="lesson-title" data-lesson={lesson.id} data-step={lesson.step}>
+    <section
+      ref={card}
+      class="panel lesson"
+      aria-labelledby="lesson-title"
+      data-lesson={lesson.id}
+      data-step={lesson.step}
+    >
       <div class="title-row">
         <h2 id="lesson-title" ref={title} tabIndex={-1}>
           {index + 1}. {lesson.title}
@@ -73,6 +82,23 @@ function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
     </section>
   )
 }
+
+/** Scrolls to the stage while a step is played, and back to its text: a phone's window holds only one of both. */
+function useSight(isPlaying: boolean, card: RefObject<HTMLElement | null>): void {
+  const wasPlaying = useRef(isPlaying)
+  useEffect(() => {
+    // With reduced motion nothing is played: the text and the end of the step are there at once.
+    if (isPlaying === wasPlaying.current || matchMedia('(prefers-reduced-motion: reduce)').matches) return
+    wasPlaying.current = isPlaying
+    const target = isPlaying ? document.querySelector('.stage') : card.current
+    if (target !== null && !isSeen(target.getBoundingClientRect()))
+      target.scrollIntoView({ behavior: 'smooth', block: 'start' })
+  }, [isPlaying])
+}
+
+/** True if most of an element is in the window, or as much of it as fits there. */
+const isSeen = ({ top, bottom, height }: DOMRect): boolean =>
+  Math.min(bottom, innerHeight) - Math.max(top, 0) >= 0.8 * Math.min(height, innerHeight)
 
 function Question({ playground, question, isPlaying }: Props & { question: QuestionView; isPlaying: boolean }) {
   const { text, choices, chosen, answer } = question

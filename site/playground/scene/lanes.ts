@@ -1,5 +1,5 @@
 // The lanes below the stage: a lane for each client, a column for each frame, as in the report of the benchmark.
-import type { ClientPicture } from '../../world/picture.ts'
+import type { Holding } from '../../world/picture.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 
 export const COLUMN = 15
@@ -18,20 +18,20 @@ export function columnsIn(frames: number, scrolled: number, width: number): { fi
 /** Returns the x of the middle of a frame's column. */
 export const columnOf = (n: number): number => (n - 0.5) * COLUMN
 
-export interface Star {
-  client: number
-  x: number
-  text: string
+/** A bar in the lane of a client, for the time in which it holds. */
+export interface Bar {
+  holding: Holding
+  from: number
+  to: number
 }
 
-/** Returns a star for each time that a client got the lock, as far as its journal goes back. */
-export function starsOf(clients: readonly ClientPicture[], frames: readonly WireFrame[]): Star[] {
-  return clients.flatMap(({ id, journal }) =>
-    journal
-      .filter(({ kind, text }) => kind === 'lock' && /^(holds|is through|leads)/.test(text))
-      .map(({ at, text }) => ({ client: id, x: sentUntil(frames, at) * COLUMN, text: `client ${id} ${text}` })),
-  )
-}
+/** Returns a bar for each holding. That of a client that still holds ends with the last column. */
+export const barsOf = (holdings: readonly Holding[], frames: readonly WireFrame[]): Bar[] =>
+  holdings.map(holding => {
+    const { at, until } = holding
+    const end = until === undefined ? frames.length + 1 : sentUntil(frames, until)
+    return { holding, from: sentUntil(frames, at) * COLUMN, to: end * COLUMN }
+  })
 
 /** Returns how many frames were sent before or at this time. */
 function sentUntil(frames: readonly WireFrame[], at: number): number {

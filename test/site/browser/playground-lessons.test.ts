@@ -63,6 +63,25 @@ describe('in the page, the lesson', () => {
     await open.close()
   })
 
+  for (const viewport of [
+    { width: 360, height: 740 },
+    { width: 820, height: 1100 },
+  ])
+    it(`shows the stage while a step is played, and then its text, in a window of ${viewport.width} pixels`, async () => {
+      const open = await openPlayground(browser, 'lesson=herd', { viewport })
+      const seen = (
+        selector: string,
+      ) => `((box) => box.bottom > 0.8 * Math.min(box.height, innerHeight) && box.top < 0.2 * innerHeight
+        && box.bottom - box.top > 0)(document.querySelector('${selector}').getBoundingClientRect())`
+      await open.page.locator('.choice').nth(1).click()
+      await open.until(`playground.lessons.shown.isPlaying && ${seen('.stage')}`)
+      await hasten(open.page)
+      await open.idle()
+      await open.until(seen('.lesson'))
+      expect(open.messages).to.deep.equal([])
+      await open.close()
+    })
+
   it('says which choice was wrong, not only by colour', async () => {
     const open = await openPlayground(browser, 'lesson=herd')
     await open.page.locator('.choice').nth(0).click()

@@ -113,4 +113,17 @@ describe('a world', () => {
     expect(world.frames).to.have.length.within(LIMITS.frames, LIMITS.frames + 2000)
     await world.close()
   })
+
+  it('ends after a day, which is as much as a link can hold', async () => {
+    const world = await World.open({ ...scenario, recipe: 'bare-clients', clients: 1 })
+    await world.settle()
+    await world.act({ kind: 'kill', client: 1 })
+    // Without a client no frame is sent, and each step lets an hour pass.
+    for (let i = 0; i < 30; i++) await world.step()
+    expect(world.isFull).to.equal(true)
+    expect(world.now).to.equal(LIMITS.at)
+    expect(await world.act({ kind: 'join', client: 1 })).to.equal(false)
+    expect(storyOf(linkOf(world.story))).to.deep.equal(world.story)
+    await world.close()
+  })
 })
