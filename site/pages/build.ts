@@ -20,6 +20,7 @@ import { lessonsPage } from './lessons.ts'
 import { linkTable, PLAYGROUND, textOf } from './links.ts'
 import { Markdown, type Linking, type Passage } from './markdown.ts'
 import type { Found } from './search-fields.ts'
+import { foundInPlayground, foundInReport } from './found.ts'
 import { searchIndex } from './search-index.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -129,14 +130,9 @@ export async function buildSite(playground: string): Promise<Site> {
   pages.push(lessons.page)
   found.push(...lessons.found)
 
-  pages.push(await reportPage())
-  found.push({ address: 'report.html', title: 'The report of a run', page: 'The report of a run', text: TITLE })
-  found.push({
-    address: 'playground.html',
-    title: 'Playground',
-    page: 'Playground',
-    text: 'ZooKeeper in a browser tab',
-  })
+  const report = await reportPage()
+  pages.push(report)
+  found.push(...foundInReport(report), ...foundInPlayground)
 
   const api: Linking = {
     link: target => target,

@@ -1,12 +1,13 @@
 // The page that lists the lessons. The playground plays them.
 import { html } from '../../bench/report/html.ts'
 import { LESSONS } from '../lessons/index.ts'
+import type { Step } from '../lessons/lesson.ts'
 import type { Page } from './layout.ts'
 import type { Linking, Markdown } from './markdown.ts'
 import type { Found } from './search-fields.ts'
 
 const TITLE = 'Lessons'
-const addressOf = (id: string): string => `playground.html#lesson=${id}`
+const addressOf = (link: string): string => `playground.html#lesson=${link}`
 
 export function lessonsPage(markdown: Markdown, linking: Linking): { page: Page; found: (Found & { text: string })[] } {
   const content = html`<h1>${TITLE}</h1>
@@ -26,13 +27,21 @@ export function lessonsPage(markdown: Markdown, linking: Linking): { page: Page;
     </ol>`
   return {
     page: { path: 'lessons.html', title: TITLE, description: 'Ten stories about ZooKeeper to play', content },
-    found: LESSONS.map(({ id, title, summary, steps }) => ({
-      address: addressOf(id),
-      title,
-      page: TITLE,
-      text: [summary, ...steps.map(({ text }) => text)].join(' ').replaceAll('`', ''),
-    })),
+    found: LESSONS.flatMap(({ id, title, summary, steps }) => [
+      { address: addressOf(id), title, page: TITLE, text: plain(summary) },
+      ...steps.map((step, i) => ({
+        address: addressOf(`${id}.${i + 1}`),
+        title: `${title}, step ${i + 1}`,
+        page: TITLE,
+        text: plain(textOf(step)),
+      })),
+    ]),
   }
 }
+
+const textOf = ({ text, question }: Step): string =>
+  question === undefined ? text : [text, question.text, ...question.choices, question.explanation].join(' ')
+
+const plain = (text: string): string => text.replaceAll('`', '')
 
 const questionsIn = (count: number): string => `${count} ${count === 1 ? 'question' : 'questions'}`

@@ -562,6 +562,7 @@ export class Client extends Operations implements AsyncDisposable {
     this.#listeners?.clear()
   }
 
+  /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

@@ -24,6 +24,7 @@ import type { CreateOptions, Data } from './validation.ts'
 export interface Created {
   /** The path of the node, below the client's root. For a sequential node it ends with the ten digits. */
   path: string
+  /** The metadata of the new node. */
   stat: Stat
 }
 

@@ -34,7 +34,9 @@ export interface EnsembleServer {
 export interface EnsembleConfig {
   /** The text of /zookeeper/config, not parsed. */
   data: Buffer | null
+  /** The metadata of the node `/zookeeper/config`. */
   stat: Stat
+  /** The servers that vote, and the observers. */
   servers: EnsembleServer[]
   /** The version to pass to `reconfig`; undefined on a server without dynamic configuration. */
   version: bigint | undefined

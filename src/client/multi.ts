@@ -51,7 +51,9 @@ export type MultiOp =
  * app?.path // => '/app'
  */
 export interface CreatedInMulti {
+  /** The path of the new node, with its sequence number if it has one. */
   path: string
+  /** The metadata of the new node. null from servers before 3.5, which return the path only. */
   stat: Stat | null
 }
 

@@ -22,6 +22,7 @@ export interface FieldReader {
    * @throws JuteError if it is null on the wire
    */
   string(): string
+  /** A UTF-8 string, or null (length -1). */
   stringOrNull(): string | null
   /** A UTF-8 string. Reads null as '', because kazoo writes null for an empty string. Never writes null. */
   stringOrEmpty(): string
@@ -29,8 +30,11 @@ export interface FieldReader {
   buffer(): Buffer | null
   /** A list of UTF-8 strings, none of them null. */
   strings(): string[]
+  /** A list of records that is never null: their number, and then one after the other. */
   vector<T>(of: Codec<T>): T[]
+  /** A list of records, or null (number -1). */
   vectorOrNull<T>(of: Codec<T>): T[] | null
+  /** A record within this one. Its fields follow without a header. */
   record<T>(of: Codec<T>): T
 }
 
@@ -67,8 +71,11 @@ export type Encodable<T> = T extends Buffer
  * codec.decode(codec.encode({ path: '/a' })) // => { path: '/a' }
  */
 export interface Codec<T> {
+  /** The name of the record in zookeeper.jute. */
   readonly name: string
+  /** Reads the fields of a record, one after the other. {@link decode} calls it. */
   read(fields: FieldReader): T
+  /** Writes the fields of a record, one after the other. {@link encode} calls it. */
   write(writer: Writer, value: Encodable<T>): void
   /**
    * Returns the value that the bytes begin with. Ignores bytes after it, because newer servers may add fields.
@@ -80,6 +87,7 @@ export interface Codec<T> {
    * @throws JuteError if a string has no UTF-8 form
    */
   encode(value: Encodable<T>): Buffer
+  /** The order and the types of the fields. */
   readonly layout: Layout
 }
 

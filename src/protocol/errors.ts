@@ -122,11 +122,13 @@ export interface ErrorContext {
   op?: string
   /** The path as the caller gave it. Default: ''. */
   path?: string
+  /** Whether the server may have executed the request. */
   fate: Fate
   /** The server's error number. Default: that of the code, or 0 for the client's own codes. */
   errno?: number
   /** Appended to the message in parentheses. Default: nothing. */
   detail?: string
+  /** The error that led to this one. Default: none. */
   cause?: unknown
 }
 
@@ -140,6 +142,7 @@ export class ZooKeeperError extends Error {
   static {
     brand(this, 'ZooKeeperError')
   }
+  /** For texts. To recognize the error in code, use `instanceof` or {@link isCode}. */
   override readonly name: string = 'ZooKeeperError'
   /** The reason of the failure. */
   readonly code: ErrorCode
@@ -204,6 +207,7 @@ export class MultiError extends ZooKeeperError {
   static {
     brand(this, 'MultiError')
   }
+  /** For texts. To recognize the error in code, use `instanceof`. */
   override readonly name = 'MultiError'
   /** One result per operation, in their order. */
   readonly results: readonly MultiFailure[]

@@ -9,5 +9,6 @@ export class JuteError extends Error {
   static {
     brand(this, 'JuteError')
   }
+  /** For texts. To recognize the error in code, use `instanceof`. */
   override readonly name = 'JuteError'
 }

@@ -16,10 +16,15 @@ export type WatchKind = 'data' | 'exist' | 'children'
  * readers.map(({ name, opcode }) => `${name} ${opcode}`) // => ['getACL 6', 'sync 9']
  */
 export interface Operation<Q, R> {
+  /** A name that no other operation has, for example `getData`. */
   readonly name: string
+  /** The type in the header of its requests. */
   readonly opcode: number
+  /** What follows the header of a request. */
   readonly request: Codec<Q>
+  /** What follows the header of a reply without an error. */
   readonly response: Codec<R>
+  /** The watch that a request with `watch: true` sets. Undefined if it sets none. */
   readonly watch: WatchKind | undefined
   /** The client's method that sends this operation. Several operations can share one method. */
   readonly method: string

@@ -8,7 +8,18 @@ import { record } from './jute.ts'
 // org.apache.zookeeper.data
 
 /** @example records.Id.encode({ scheme: 'ip', id: '::1' }).toString('hex') // => '000000026970000000033a3a31' */
-export const Id = record('Id', f => ({ scheme: f.stringOrEmpty(), id: f.stringOrEmpty() }))
+export const Id = record('Id', f => ({
+  /**
+   * How the server recognizes the client: `world`, `auth`, `digest`, `ip`, `sasl`, `x509`, or a scheme of a plugin
+   * (AuthenticationProvider).
+   */
+  scheme: f.stringOrEmpty(),
+  /**
+   * Who that is, in the form of the scheme: `anyone` for `world`; empty for `auth`, which stands for all identities of
+   * the session that creates the node; `user:hash` for `digest`; an address or `address/bits` for `ip`.
+   */
+  id: f.stringOrEmpty(),
+}))
 
 /**
  * An identity: a scheme, such as `digest`, and an id in it.
@@ -20,7 +31,12 @@ export const Id = record('Id', f => ({ scheme: f.stringOrEmpty(), id: f.stringOr
 export type Id = TypeOf<typeof Id>
 
 /** @example records.ACL.encode({ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }).length // => 23 */
-export const ACL = record('ACL', f => ({ perms: f.int(), id: f.record(Id) }))
+export const ACL = record('ACL', f => ({
+  /** The permissions, as a sum of bits of {@link perms}: 1 read, 2 write, 4 create, 8 delete, 16 admin. */
+  perms: f.int(),
+  /** The identity that has them. */
+  id: f.record(Id),
+}))
 
 /**
  * An entry of an access control list: an identity, and the permissions that it has.
@@ -48,7 +64,7 @@ export const Stat = record('Stat', f =>
     mtime: f.time(),
     /** The number of changes to the data. */
     version: f.int(),
-    /** The number of changes to the list of children. */
+    /** The number of changes to the list of children: each create and each delete of a child counts as one. */
     cversion: f.int(),
     /** The number of changes to the access control list. */
     aversion: f.int(),
@@ -76,7 +92,12 @@ export type Stat = TypeOf<typeof Stat>
  * @example
  * records.ClientInfo.encode({ authScheme: 'ip', user: '::1' }).toString('hex') // => '000000026970000000033a3a31'
  */
-export const ClientInfo = record('ClientInfo', f => ({ authScheme: f.string(), user: f.string() }))
+export const ClientInfo = record('ClientInfo', f => ({
+  /** The scheme of the identity, for example `digest` or `ip`. */
+  authScheme: f.string(),
+  /** The user, without a hash or password: the part before the colon for `digest`, the address for `ip`. */
+  user: f.string(),
+}))
 
 /**
  * An identity of a session, which {@link Client.whoAmI} returns.

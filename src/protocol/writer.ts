@@ -37,23 +37,27 @@ export class Writer {
     return this.#offset - this.#start
   }
 
+  /** Writes one byte: 1 or 0. */
   bool(value: boolean): void {
     this.#reserve(1)
     this.#bytes[this.#offset++] = value ? 1 : 0
   }
 
+  /** Writes a signed 32-bit integer, the most significant byte first. */
   int(value: number): void {
     this.#reserve(4)
     this.#view.setInt32(this.#offset, value)
     this.#offset += 4
   }
 
+  /** Writes a signed 64-bit integer, the most significant byte first. */
   long(value: bigint): void {
     this.#reserve(8)
     this.#view.setBigInt64(this.#offset, value)
     this.#offset += 8
   }
 
+  /** Writes a signed 64-bit integer from a number of milliseconds. */
   time(value: number): void {
     this.#reserve(8)
     this.#view.setInt32(this.#offset, Math.floor(value / 0x1_0000_0000))
@@ -87,6 +91,7 @@ export class Writer {
     return this.#bytes.write(value, this.#offset + 4, 'utf8')
   }
 
+  /** Writes a length of four bytes and the bytes of a value; for null only the length -1. */
   buffer(value: Uint8Array | string | null): void {
     if (typeof value === 'string') {
       this.string(value)
@@ -98,6 +103,7 @@ export class Writer {
     }
   }
 
+  /** Writes the bytes as they are, without a length. */
   bytes(value: Uint8Array): void {
     this.#reserve(value.length)
     this.#bytes.set(value, this.#offset)

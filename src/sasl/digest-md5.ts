@@ -18,6 +18,7 @@ import { SaslError } from './sasl-error.ts'
 export interface DigestCredentials {
   /** The name, without a realm, because the server chooses the realm. */
   username: string
+  /** The secret. It is never sent: only a digest of it is. */
   password: string
 }
 

@@ -13,5 +13,6 @@ export class SaslError extends Error {
   static {
     brand(this, 'SaslError')
   }
+  /** For texts. To recognize the error in code, use `instanceof`. */
   override readonly name = 'SaslError'
 }

@@ -64,6 +64,7 @@ export type FaultEffect =
 export interface Fault {
   /** 'anything' matches every occurrence of every kind. */
   readonly kind: FaultKind | 'anything'
+  /** What happens to the request, the reply, the event or the connection. */
   readonly effect: FaultEffect
   /**
    * Resolves when the fault has happened for the first time. Rejects with an Error if the fault is released or cleared

@@ -28,6 +28,7 @@ export interface MemberMessage {
   from: number
   /** The number of the server that will get it. */
   to: number
+  /** What the message is for. A `proposal` is logged, answered by an `ack`, and then applied at the `commit`. */
   kind: 'request' | 'reply' | 'proposal' | 'ack' | 'commit' | 'ping' | 'pong'
 }
 
@@ -42,6 +43,7 @@ export interface MemberMessage {
 export interface MemberState {
   /** The number of the server, from 1. */
   id: number
+  /** The role of the server. */
   mode: MemberMode
   /** The zxid of the last transaction that the server has applied. */
   zxid: bigint

@@ -292,6 +292,7 @@ export class Server {
     return done
   }
 
+  /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

@@ -32,8 +32,11 @@ export interface Snapshot {
  * watch // => { path: '/app', session: zk.sessionId, kind: 'data' }
  */
 export interface WatchEntry {
+  /** The node that is watched. It need not exist. */
   path: string
+  /** The session that is notified. */
   session: bigint
+  /** What is watched: one change of the data or of the children, or all changes of the node, or also those below it. */
   kind: 'data' | 'children' | 'persistent' | 'recursive'
 }
 

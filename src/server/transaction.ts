@@ -12,6 +12,7 @@ import type { NodeContent } from './node.ts'
  * changes.map(({ type, path }) => [type, path]) // => [[constants.eventTypes.NodeCreated, '/app']]
  */
 export interface TreeChange {
+  /** As in an event: 1 created, 2 deleted, 3 data changed. */
   type: (typeof eventTypes)['NodeCreated' | 'NodeDeleted' | 'NodeDataChanged']
   /** The path of the node. */
   path: string

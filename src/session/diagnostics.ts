@@ -31,8 +31,11 @@ const channels = {
  * await zk.whenConnected()
  */
 export interface ConnectMessage {
+  /** The server that has accepted the session. */
   address: Address
+  /** The session, as {@link Client.sessionId} gives it. */
   sessionId: bigint
+  /** True if the server has lost its ensemble and serves reads only. */
   readOnly: boolean
 }
 /**
@@ -47,7 +50,9 @@ export interface ConnectMessage {
  * await zk.whenConnected()
  */
 export interface DisconnectMessage {
+  /** The session, which can still be alive; 0 if there is none yet. */
   sessionId: bigint
+  /** Why the connection ended. */
   cause: Error
 }
 /**
@@ -61,8 +66,11 @@ export interface DisconnectMessage {
  * states // => ['suspended']
  */
 export interface StateMessage {
+  /** The session; 0 if there is none yet. */
   sessionId: bigint
+  /** The new state. */
   state: State
+  /** The state before. */
   previous: State
 }
 /**
@@ -75,9 +83,13 @@ export interface StateMessage {
  * requests // => ['exists']
  */
 export interface RequestMessage {
+  /** The session that sent the request. */
   sessionId: bigint
+  /** The method of the client, for example `getData`. */
   op: string
+  /** The path as the caller gave it, or several, separated by spaces; empty if the request has none. */
   path: string
+  /** The number of the request in its session, as in the frames. */
   xid: number
   /** The error number of the reply; 0 if it has no error. */
   errno: number
@@ -96,9 +108,11 @@ export interface RequestMessage {
  * await zk.create('/app')
  */
 export interface WatchMessage {
+  /** The session that the event was sent to. */
   sessionId: bigint
   /** The event type (Watcher.Event.EventType): 1 created, 2 deleted, 3 data changed, 4 children changed. */
   type: number
+  /** The node, as the server knows it. */
   path: string | null
 }
 

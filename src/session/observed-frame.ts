@@ -9,7 +9,9 @@
  * sentences[0] // => 'client asks for a new session with a timeout of 30000 ms, having seen zxid 0x0'
  */
 export interface ObservedFrame {
+  /** Which side sent the frame. */
   from: 'client' | 'server'
+  /** The frame, without the four bytes of its length before it. */
   bytes: Uint8Array
   /** True for the first frame of the connection in its direction: a connect request or response. */
   first: boolean

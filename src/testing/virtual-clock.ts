@@ -42,6 +42,7 @@ export class VirtualClock implements Clock {
   readonly #timers: Timer[] = []
 
   /**
+   * Returns the virtual time in milliseconds, which only {@link advance} and {@link until} change.
    * @example
    * const clock = new VirtualClock()
    * await clock.advance(500)
@@ -51,7 +52,10 @@ export class VirtualClock implements Clock {
     return this.#now
   }
 
-  /** @example new Date(new VirtualClock().wallNow()).getUTCFullYear() // => 2023 */
+  /**
+   * Returns the virtual date, in milliseconds since 1970.
+   * @example new Date(new VirtualClock().wallNow()).getUTCFullYear() // => 2023
+   */
   wallNow(): number {
     return this.#now + this.#wallAhead
   }
@@ -72,6 +76,7 @@ export class VirtualClock implements Clock {
   }
 
   /**
+   * Cancels a timer. Does nothing if it has fired.
    * @example
    * const clock = new VirtualClock()
    * clock.clearTimeout(clock.setTimeout(() => undefined, 250))

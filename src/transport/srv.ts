@@ -14,6 +14,7 @@ import { promises } from 'node:dns'
 export interface SrvRecord {
   /** The name of the host. '.' means that the service is not available (RFC 2782). */
   name: string
+  /** The port of that host, from 1 to 65535. */
   port: number
 }
 

@@ -17,6 +17,7 @@ import { brand } from '../protocol/brand.ts'
 export interface Address {
   /** A name or an IP address. An IPv6 address has no brackets. */
   host: string
+  /** From 1 to 65535. */
   port: number
 }
 
@@ -139,5 +140,6 @@ export class PermanentError extends Error {
   static {
     brand(this, 'PermanentError')
   }
+  /** For texts. To recognize the error in code, use `instanceof`. */
   override readonly name = 'PermanentError'
 }

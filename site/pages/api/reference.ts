@@ -120,13 +120,23 @@ function entryOf(
     name: declared.name,
     kind,
     signatures: signaturesOf(reflection, kind, twin),
-    members:
-      kind === 'class' || kind === 'interface'
-        ? (reflection.children ?? []).filter(({ name }) => name !== '[inspect]').map(memberOf)
-        : [],
+    members: membersOf(reflection, kind, twin)
+      .filter(({ name }) => name !== '[inspect]')
+      .map(memberOf),
     entries: kind === 'namespace' ? entriesOf(reflection.children ?? [], names) : [],
     ...(owner !== undefined && { alsoIn: owner }),
   }
+}
+
+/** The members of a class or an interface, and the fields of a type that is declared as an object or a record. */
+function membersOf(
+  reflection: DeclarationReflection,
+  kind: Kind,
+  twin: DeclarationReflection | undefined,
+): readonly DeclarationReflection[] {
+  if (kind === 'class' || kind === 'interface') return reflection.children ?? []
+  const type = kind === 'type' ? (twin === undefined ? reflection.type : recordOf(reflection, twin)) : undefined
+  return type?.type === 'reflection' ? (type.declaration.children ?? []) : []
 }
 
 interface Reference {

@@ -94,58 +94,42 @@ export interface Choice {
   isPossible: boolean
 }
 
+/** What the reader can do to a client, in words. */
+export const DEEDS = {
+  release: { title: 'Release', hint: 'gives up what it holds' },
+  join: { title: 'Join', hint: 'waits for the lock again, with a new session if it has none' },
+  kill: { title: 'Kill', hint: 'its process dies' },
+  stop: { title: 'Stop', hint: 'its process does nothing, as in a long garbage collection' },
+  cut: { title: 'Cut its line', hint: 'its connection ends, and both ends notice' },
+  unplug: { title: 'Unplug', hint: 'nothing that is sent arrives, and nobody notices' },
+  'lose answer': { title: 'Lose one answer', hint: 'the next answer to it is lost, with its connection' },
+  expire: { title: 'Expire its session', hint: 'the server ends its session' },
+} as const
+
 /** Returns what the reader can do to a client. */
 export function choicesOf(client: ClientPicture, recipe: RecipeId, stopSeconds: number): Choice[] {
-  const { id, process, role, state } = client
+  const { id, process, role, state, session, unpluggedUntil } = client
   const runs = process === 'running'
   const connected = process !== 'dead' && state === 'connected'
-  const isBare = recipe === 'bare-clients'
-  const locks: Choice[] = [
-    {
-      title: 'Release',
-      hint: 'gives up what it holds',
-      deed: { kind: 'release', client: id },
-      isPossible: runs && isActive(role),
-    },
-    {
-      title: 'Join',
-      hint: 'waits for the lock again, with a new session if it has none',
-      deed: { kind: 'join', client: id },
-      isPossible: process !== 'stopped' && process !== 'starting' && !isActive(role) && role !== 'waiting',
-    },
-  ]
+  const choice = (
+    kind: 'release' | 'join' | 'kill' | 'cut' | 'lose answer' | 'expire',
+    isPossible: boolean,
+  ): Choice => ({
+    ...DEEDS[kind],
+    ...{ deed: { kind, client: id }, isPossible },
+  })
+  const timed = (kind: 'stop' | 'unplug', isPossible: boolean): Choice => ({
+    ...{ title: `${DEEDS[kind].title} for ${stopSeconds} s`, hint: DEEDS[kind].hint },
+    ...{ deed: { kind, client: id, seconds: stopSeconds }, isPossible },
+  })
+  const mayJoin = process !== 'stopped' && process !== 'starting' && !isActive(role) && role !== 'waiting'
   return [
-    ...(isBare ? [] : locks),
-    { title: 'Kill', hint: 'its process dies', deed: { kind: 'kill', client: id }, isPossible: process !== 'dead' },
-    {
-      title: `Stop for ${stopSeconds} s`,
-      hint: 'its process does nothing, as in a long garbage collection',
-      deed: { kind: 'stop', client: id, seconds: stopSeconds },
-      isPossible: runs,
-    },
-    {
-      title: 'Cut its line',
-      hint: 'its connection ends, and both ends notice',
-      deed: { kind: 'cut', client: id },
-      isPossible: connected,
-    },
-    {
-      title: `Unplug for ${stopSeconds} s`,
-      hint: 'nothing that is sent arrives, and nobody notices',
-      deed: { kind: 'unplug', client: id, seconds: stopSeconds },
-      isPossible: connected && client.unpluggedUntil === undefined,
-    },
-    {
-      title: 'Lose one answer',
-      hint: 'the next answer to it is lost, with its connection',
-      deed: { kind: 'lose answer', client: id },
-      isPossible: connected,
-    },
-    {
-      title: 'Expire its session',
-      hint: 'the server ends its session',
-      deed: { kind: 'expire', client: id },
-      isPossible: client.session !== undefined && state !== 'expired' && state !== 'closed',
-    },
+    ...(recipe === 'bare-clients' ? [] : [choice('release', runs && isActive(role)), choice('join', mayJoin)]),
+    choice('kill', process !== 'dead'),
+    timed('stop', runs),
+    choice('cut', connected),
+    timed('unplug', connected && unpluggedUntil === undefined),
+    choice('lose answer', connected),
+    choice('expire', session !== undefined && state !== 'expired' && state !== 'closed'),
   ]
 }

@@ -20,7 +20,9 @@ export class CacheError extends Error {
   static {
     brand(this, 'CacheError')
   }
+  /** For texts. To recognize the error in code, use `instanceof`. */
   override readonly name = 'CacheError'
+  /** Why the copy ended, or was refused. */
   readonly code: CacheErrorCode
   /** The cache's path. */
   readonly path: string

@@ -28,7 +28,9 @@ export type CacheState = 'loading' | 'live' | 'stale' | 'closed'
  * cache.get('/settings')?.data?.toString() // => 'blue'
  */
 export interface PreviousCache {
+  /** The node at the top of the copy. */
   readonly path: string
+  /** The state of that cache. */
   readonly state: CacheState
 }
 

@@ -33,7 +33,9 @@ type Listener = (change: CacheChange) => unknown
  * settings.children('/settings') // => ['colour']
  */
 export class Cache implements AsyncDisposable, Iterable<CacheNode> {
+  /** The client whose session keeps the copy up to date. */
   readonly client: Client
+  /** The node at the top of the copy. */
   readonly path: string
   /**
    * Resolves when the copy is complete for the first time. Rejects if the cache ends before: with the reason of
@@ -208,6 +210,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     return this.#closed ?? Promise.resolve()
   }
 
+  /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

@@ -12,9 +12,11 @@ import { CacheError } from './cache-error.ts'
  * root?.stat.numChildren // => 1
  */
 export interface CacheNode {
+  /** The path of the node. */
   readonly path: string
   /** null: the node has no data. undefined: the option `data` leaves it out. */
   readonly data: Buffer | null | undefined
+  /** The metadata of the node. */
   readonly stat: Stat
 }
 
@@ -29,7 +31,9 @@ export interface CacheNode {
  * value?.type // => 'created'
  */
 export interface CacheChange {
+  /** What happened to the node. */
   readonly type: 'created' | 'changed' | 'deleted' | 'hidden'
+  /** The path of the node. */
   readonly path: string
   /** The node now; undefined if it is deleted or hidden. */
   readonly node: CacheNode | undefined

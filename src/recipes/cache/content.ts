@@ -14,6 +14,7 @@ import { keyOf, pack, unpack } from './record.ts'
  * cache.get('/text')?.data?.length // => 10_000
  */
 export interface CacheCodec {
+  /** Gets the data of a node, and returns the bytes that the copy keeps. */
   encode(data: Buffer): Uint8Array
   /** Gets what encode() returned. */
   decode(bytes: Buffer): Uint8Array

@@ -38,6 +38,7 @@ const optionChecks: Checks<BarrierOptions> = { acl: anACL }
  * await waiting // => undefined
  */
 export class Barrier {
+  /** The node that blocks while it exists. */
   readonly path: string
   readonly #client: Client
   readonly #acl: readonly ACL[] | undefined
@@ -94,6 +95,7 @@ export class Barrier {
  * await Promise.all([mine?.leave(), theirs?.leave()])
  */
 export class DoubleBarrier {
+  /** The directory in which each member has a node. */
   readonly path: string
   /** How many members must enter. */
   readonly memberCount: number

@@ -54,6 +54,7 @@ const signalChecks: Checks<SignalOption> = { signal: waitOptionChecks.signal }
 export interface Participant {
   /** Its option `id`. */
   id: string
+  /** True if it leads: it is the first in the queue. */
   isLeader: boolean
   /** The path of its node, which `revoke()` takes. */
   path: string
@@ -83,7 +84,9 @@ class Leadership extends ExclusiveLock {
  * leader?.id // => 'host-1'
  */
 export class LeaderElection {
+  /** The client whose session takes part. */
   readonly client: Client
+  /** The directory in which each participant has a node. */
   readonly path: string
   readonly #leadership: Leadership
 

@@ -55,7 +55,9 @@ const counterChecks: Checks<CounterOptions> = {
  * await orders.get() // => 3n
  */
 export class Counter {
+  /** The node that holds the number. */
   readonly path: string
+  /** How the node holds the number. */
   readonly format: CounterFormat
   readonly #initial: bigint
   readonly #value: SharedValue

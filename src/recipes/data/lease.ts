@@ -72,6 +72,7 @@ const leaseChecks: Checks<LeaseOptions> = {
  * await new Lease(zk, '/leases/report', { holder: 'host-2', duration }).obtain() // => null
  */
 export class Lease {
+  /** The directory in which each holder has a node. */
   readonly path: string
   readonly #client: Client
   readonly #options: LeaseOptions

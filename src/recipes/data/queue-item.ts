@@ -31,6 +31,7 @@ export interface ItemOwner {
 export class QueueItem implements AsyncDisposable {
   /** The name of the item's node. */
   readonly name: string
+  /** The data of the item. null if its node has none. */
   readonly data: Buffer | null
   /** The priority that it was put with, 0 to 999. Lower numbers are more urgent. */
   readonly priority: number
@@ -101,6 +102,7 @@ export class QueueItem implements AsyncDisposable {
     }))
   }
 
+  /** Calls {@link release}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
   }

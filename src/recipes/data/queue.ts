@@ -35,6 +35,7 @@ import { QueueWatch } from './queue-watch.ts'
  * item.data?.toString() // => 'first'
  */
 export class Queue implements AsyncDisposable {
+  /** The directory that holds the items. */
   readonly path: string
   readonly #owner: ItemOwner
   #watch: QueueWatch | undefined
@@ -180,6 +181,7 @@ export class Queue implements AsyncDisposable {
     return Promise.resolve()
   }
 
+  /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

@@ -25,6 +25,7 @@ export interface SharedValueOptions {
  * value.version // => 0
  */
 export interface VersionedData {
+  /** The data of the node. null if it has none. */
   data: Buffer | null
   /** The version of the node's data; null if the node does not exist. */
   version: number | null

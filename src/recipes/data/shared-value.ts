@@ -33,6 +33,7 @@ import {
  * await value.compareAndSet(written, 'd') // => null
  */
 export class SharedValue {
+  /** The node that holds the value. */
   readonly path: string
   readonly #client: Client
   readonly #initial: Buffer | null

@@ -97,6 +97,7 @@ export abstract class Held implements AsyncDisposable {
    */
   abstract release(): Promise<void>
 
+  /** Calls {@link release}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
   }

@@ -23,7 +23,9 @@ import {
  * held.path // => /-read-0000000000$/
  */
 export interface ReadWriteDialect {
+  /** The names of the nodes that read. */
   readonly read: Dialect
+  /** The names of the nodes that write. */
   readonly write: Dialect
 }
 

@@ -80,6 +80,7 @@ const acquireChecks: Checks<ReadWriteAcquireOptions> = { ...acquireOptionChecks,
  * await theirs.writeLock.tryAcquire() // => null
  */
 export class ReadWriteLock {
+  /** The directory in which each contender has a node. */
   readonly path: string
   /** The lock of the readers. Its `contenders()` returns writers too. */
   readonly readLock: ReadLock

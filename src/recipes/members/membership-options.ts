@@ -14,6 +14,7 @@ import { namings, type MembershipDialect } from './member-names.ts'
  * member?.session // => zk.sessionId
  */
 export interface Member {
+  /** The name of its node. It is unique in the group. */
   readonly id: string
   /** The data that it joined with, or has set since. */
   readonly data: Buffer | null
@@ -35,6 +36,7 @@ export interface Member {
 export interface MembershipChange {
   /** All members after the change. */
   readonly members: readonly Member[]
+  /** The members that are new. */
   readonly joined: readonly Member[]
   /** The members that left, with the data that they had. A member that left and joined again is in both lists. */
   readonly left: readonly Member[]

@@ -22,6 +22,7 @@ const signalChecks: Checks<SignalOption> = { signal: aSignal }
  * group.members.map(({ id, data }) => `${id} ${data}`) // => ['host-1 eu']
  */
 export class Membership implements AsyncDisposable {
+  /** The directory in which each member has a node. */
   readonly path: string
   readonly #options: MembershipOptions
   readonly #dialect: MembershipDialect
@@ -156,6 +157,7 @@ export class Membership implements AsyncDisposable {
     await this.#stop()
   }
 
+  /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

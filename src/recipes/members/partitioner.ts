@@ -48,8 +48,11 @@ const signalChecks: Checks<SignalOption> = { signal: aSignal }
  * owned.sort() // => ['a', 'b', 'c']
  */
 export class Partitioner {
+  /** The client whose session takes part. */
   readonly client: Client
+  /** The directory in which each member has a node. */
   readonly path: string
+  /** The name of this member. It is unique in the group. */
   readonly id: string
   readonly #items: readonly string[]
   readonly #acl: readonly ACL[] | undefined

@@ -90,6 +90,7 @@ export class PersistentEphemeral implements AsyncDisposable {
     return this.#node.path
   }
 
+  /** The data that the node is given. {@link setData} changes it. */
   get data(): Data {
     return this.#node.data
   }
@@ -159,6 +160,7 @@ export class PersistentEphemeral implements AsyncDisposable {
     if (loop !== undefined) await this.#end(loop)
   }
 
+  /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

@@ -46,6 +46,7 @@ export const instanceChecks: Checks<NewInstance> = {
  * registration.instance.port // => 8081
  */
 export interface Registration<P = unknown> extends AsyncDisposable {
+  /** The instance as it is registered now. */
   readonly instance: ServiceInstance<P>
   /** The path of its node. */
   readonly path: string

@@ -14,7 +14,9 @@
  * uriOf(instance) // => '10.0.0.1/health'
  */
 export interface UriPart {
+  /** Text of the URI, or the name of a variable such as `port`. */
   value: string
+  /** True if `value` is the name of a variable. */
   variable: boolean
 }
 
@@ -55,6 +57,7 @@ export interface ServiceInstance<P = unknown> {
   readonly payload: P | null
   /** When the instance was registered, in milliseconds since 1970. */
   readonly registrationTimeUTC: number
+  /** Whether the instance ends with its process. */
   readonly serviceType: ServiceType
   /** See {@link uriOf}. */
   readonly uriSpec: { readonly parts: readonly UriPart[] } | null

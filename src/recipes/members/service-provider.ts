@@ -69,6 +69,7 @@ interface Errors {
  * provider.choose()?.address // => '10.0.0.1'
  */
 export class ServiceProvider<P = unknown> implements AsyncDisposable {
+  /** The node of the service, below that of all services. */
   readonly path: string
   readonly #options: ServiceProviderOptions<P>
   readonly #view: ChildrenView
@@ -136,6 +137,9 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
   }
 
   /**
+   * Returns true if {@link noteError} was called for the instance `errorThreshold` times within `downTime`, so that it is
+   * not chosen.
+   * @param id the id of an instance
    * @example
    * await using services = new Services('/services')
    * await services.start(zk)
@@ -192,6 +196,7 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
     await this.#loop?.stop(closed(this.path))
   }
 
+  /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

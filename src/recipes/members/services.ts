@@ -27,6 +27,7 @@ import { providerChecks, ServiceProvider, warn, type ServiceProviderOptions } fr
  * await services.names() // => ['api']
  */
 export class Services implements AsyncDisposable {
+  /** The node that holds all services. */
   readonly path: string
   readonly #acl: readonly ACL[] | undefined
   #client: Client | undefined
@@ -202,6 +203,7 @@ export class Services implements AsyncDisposable {
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 
+  /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

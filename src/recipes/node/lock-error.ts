@@ -32,7 +32,9 @@ export class LockError extends Error {
   static {
     brand(this, 'LockError')
   }
+  /** For texts. To recognize the error in code, use `instanceof`. */
   override readonly name = 'LockError'
+  /** The reason of the failure. */
   readonly code: LockErrorCode
   /** The recipe's path. */
   readonly path: string

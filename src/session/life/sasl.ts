@@ -12,6 +12,7 @@ import { ZooKeeperError } from '../../protocol/index.ts'
 export interface MechanismContext {
   /** The server's host, as it was dialled. */
   readonly host: string
+  /** The port of that server. */
   readonly port: number
   /** Returns random numbers in [0, 1), for nonces. */
   readonly random: Random

@@ -76,6 +76,7 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
   }
 
   /**
+   * Resolves with the next event, in the order in which the server sent them, or as done when the watcher has ended.
    * @example
    * await using watcher = await zk.addWatch('/app')
    * await other.create('/app')
@@ -112,10 +113,12 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
     await this.#close()
   }
 
+  /** Returns the watcher itself, for `for await`. */
   [Symbol.asyncIterator](): this {
     return this
   }
 
+  /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }

@@ -45,6 +45,25 @@ describe('the site', () => {
       }
   })
 
+  it('says of each member of a public name what it is, and of each field of a record', () => {
+    // The text about a class also tells what its constructor is for.
+    const isConstructor = (member: string) => /<code>new /.test(member)
+    // Their entries have the names of zookeeper.jute and of ZooDefs, their fields, and examples.
+    const ofZooKeeper = ['api/zkwire-protocol/operations.html', 'api/zkwire-protocol/records.html']
+    const silent = pages()
+      .filter(path => path.startsWith('api/') && !path.endsWith('index.html') && !ofZooKeeper.includes(path))
+      .flatMap(path =>
+        page(path)
+          .split('<section class="member">')
+          .slice(1)
+          .filter(member => !/<p>|<dl class="facts">/.test(member) && !isConstructor(member))
+          .map(member => `${path}: ${/id="([^"]+)"/.exec(member)?.[1]}`),
+      )
+    expect(silent).to.deep.equal([])
+    for (const field of ['czxid', 'ephemeralOwner', 'pzxid'])
+      expect(page('api/zkwire/Stat.html')).to.contain(`<h2 id="${field}">`)
+  })
+
   it('has no link that leads nowhere, and no resource of another site', () => {
     expect(deadLinks(site, path => path === 'playground.html')).to.deep.equal([])
   })
