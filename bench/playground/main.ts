@@ -42,7 +42,7 @@ const cpuSeconds = (): number => {
 try {
   const open = await browser.newPage({ viewport: { width: 1280, height: 960 } })
   await open.goto(pathToFileURL(page).href)
-  await open.locator('.stage canvas').waitFor()
+  await open.locator('.stage .flights').waitFor()
   for (const speed of [1, 8]) {
     await open.evaluate(preparation(speed))
     const before = cpuSeconds()
@@ -84,7 +84,7 @@ function measurement(): string {
   const sentBefore = playground.frames.length
   const times = []
   let most = 0
-  document.querySelector('.stage canvas').addEventListener('painted', ({ detail }) => {
+  document.querySelector('.stage .flights').addEventListener('painted', ({ detail }) => {
     times.push(performance.now())
     most = Math.max(most, detail.length)
     if (detail.length === 0 && !playground.isBusy) void release()
