@@ -59,6 +59,8 @@ describe('the size of the client', () => {
   it('is the only cost of an import: importing the package opens no handle and derives no layout', async () => {
     const { idle, busy } = await told(`
       import { Session } from 'node:inspector/promises'
+      // Node 26 opens the standard output when a module imports this one.
+      import 'node:util'
       const inspector = new Session()
       inspector.connect()
       await inspector.post('Profiler.enable')
