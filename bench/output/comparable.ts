@@ -17,12 +17,15 @@ export interface Comparable {
   cells: ComparableCell[]
 }
 
-/** Times can be compared if these are equal. The release is that of zkwire; undefined in older results. */
+/** Times can be compared if the server, the machine and Node.js are the same. */
 export interface Conditions {
   server: string
   machine: string
   node: string
+  /** The version that was measured. Undefined in older results. */
   zkwire: string | undefined
+  /** The versions of the other libraries that were measured. */
+  libraries: string | undefined
 }
 
 export interface ComparableCell {
@@ -49,11 +52,11 @@ export const conditionsOn = (
   { cores, cpu, platform, memoryBytes, node }: Machine,
   server: string,
   zkwire: string | undefined,
+  libraries?: string,
 ): Conditions => ({
   server,
   machine: `${cores} cores of ${cpu}, ${platform}, ${bytes(memoryBytes)} bytes of memory`,
-  node,
-  zkwire,
+  ...{ node, zkwire, libraries },
 })
 
 export function comparableOf(result: Result): Comparable {

@@ -73,7 +73,7 @@ function conditionsOf({ conditions: before }: Comparable, { conditions: after }:
   const differing = (Object.keys(before) as (keyof Conditions)[]).filter(
     key => (before[key] ?? after[key]) !== (after[key] ?? before[key]),
   )
-  const isSame = differing.every(key => key === 'zkwire')
+  const isSame = differing.every(key => key === 'zkwire' || key === 'libraries')
   return [
     isSame ? 'on the same machine and server' : 'on ANOTHER machine or server: only the counts can be compared',
     ...differing.map(key => `  ${key}: ${before[key]} → ${after[key]}`),

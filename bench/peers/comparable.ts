@@ -1,5 +1,7 @@
 // What is compared of two results of the peers. Pure.
 import { conditionsOn, type Comparable } from '../output/comparable.ts'
+import { list } from '../output/figures.ts'
+import type { LibraryName } from './libraries.ts'
 import type { PeersResult } from './result.ts'
 
 export function comparablePeers({
@@ -16,7 +18,8 @@ export function comparablePeers({
     conditions: conditionsOn(
       machine,
       `Apache ZooKeeper ${server.version}`,
-      libraries.find(({ name }) => name === 'zkwire')?.version,
+      libraries.find(isOurs)?.version,
+      list(libraries.filter(each => !isOurs(each)).map(({ name, version = 'missing' }) => `${name} ${version}`)),
     ),
     scenarios: libraries.flatMap(({ recipes }) => recipes.map(({ id }) => id)),
     sizes: cells.map(({ size }) => size),
@@ -34,3 +37,5 @@ export function comparablePeers({
     })),
   }
 }
+
+const isOurs = ({ name }: { name: LibraryName }): boolean => name === 'zkwire'

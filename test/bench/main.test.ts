@@ -109,10 +109,14 @@ describe('npm start', function () {
     const result = await readPeersResult(peers)
     const newer = join(directory, 'newer-peers.json')
     const [first] = result.cells
-    await writeFile(newer, JSON.stringify({ ...result, cells: result.cells.slice(1) }))
+    const libraries = result.libraries.map(each => (each.name === 'Curator' ? { ...each, version: '5.9.0' } : each))
+    await writeFile(newer, JSON.stringify({ ...result, libraries, cells: result.cells.slice(1) }))
     const gutted = await start('--compare', peers, '--to', newer, '--fail-if-worse', '10%').ended
     expect(gutted).to.include({ exitCode: 3, stderr: '' })
-    expect(gutted.stdout).to.contain(`was to measure ${first?.recipe} ${first?.size}, and did not`)
+    expect(gutted.stdout.replaceAll(/\s+/g, ' '))
+      .to.contain(`was to measure ${first?.recipe} ${first?.size}, and did not`)
+      .and.to.contain('on the same machine and server libraries: Curator 5.4.0, ZooKeeper recipes')
+      .and.to.contain('→ Curator 5.9.0, ZooKeeper recipes')
     const mixed = await start('--compare', herd, '--to', peers).ended
     expect(mixed).to.include({ exitCode: 1, stdout: '' })
     expect(mixed.stderr).to.equal('a result of --peers can be compared only with another result of --peers\n')
