@@ -62,6 +62,10 @@ export class Framer {
    * Calls back with each frame that the chunk completes, in order.
    * @throws JuteError if a length is negative or above the maximum, before any byte of that frame is stored; every
    * later call throws the same error
+   * @example
+   * const framer = new Framer(4, () => undefined)
+   * framer.push(Buffer.from('00000005', 'hex')) // throws FrameTooLong
+   * framer.push(Buffer.from('00000001ff', 'hex')) // throws FrameTooLong
    */
   push(chunk: Buffer): void {
     if (this.#failure !== undefined) throw this.#failure

@@ -41,6 +41,10 @@ export class Reader implements FieldReader {
   /**
    * Moves the reader to the frame in `bytes` from offset `start` (inclusive) to `end` (exclusive).
    * @param isOwn true if the frame has its own memory, which is never written again. Default: false.
+   * @example
+   * const reader = new Reader()
+   * reader.reset(Buffer.from('ffff00000007', 'hex'), 2, 6)
+   * reader.int() // => 7
    */
   reset(bytes: Buffer, start: number, end: number, isOwn = false): void {
     if (bytes !== this.#chunk) {
@@ -66,18 +70,42 @@ export class Reader implements FieldReader {
     return this.#end - this.#offset
   }
 
+  /**
+   * Reads one byte: false if it is 0.
+   * @throws JuteError if the frame ends before it
+   * @example
+   * new Reader(Buffer.from('01', 'hex')).bool() // => true
+   */
   bool(): boolean {
     return this.#bytes[this.#take(1)] !== 0
   }
 
+  /**
+   * Reads a signed 32-bit integer.
+   * @throws JuteError if the frame ends before its end
+   * @example
+   * new Reader(Buffer.from('fffffffe', 'hex')).int() // => -2
+   */
   int(): number {
     return this.#view.getInt32(this.#take(4))
   }
 
+  /**
+   * Reads a signed 64-bit integer.
+   * @throws JuteError if the frame ends before its end
+   * @example
+   * new Reader(Buffer.from('7fffffffffffffff', 'hex')).long() // => 9_223_372_036_854_775_807n
+   */
   long(): bigint {
     return this.#view.getBigInt64(this.#take(8))
   }
 
+  /**
+   * Reads a signed 64-bit integer as a number, which is exact up to 2^53.
+   * @throws JuteError if the frame ends before its end
+   * @example
+   * new Reader(Buffer.from('0000018bcfe56800', 'hex')).time() // => 1_700_000_000_000
+   */
   time(): number {
     const at = this.#take(8)
     return this.#view.getInt32(at) * 0x1_0000_0000 + this.#view.getUint32(at + 4)
@@ -86,6 +114,9 @@ export class Reader implements FieldReader {
   /**
    * Replaces bytes that are not UTF-8 by U+FFFD, as Java does. The number of replacement characters may differ from
    * Java's.
+   * @example
+   * const reader = new Reader(Buffer.from('00000004c3a968e9', 'hex'))
+   * reader.string() // => 'éh\ufffd'
    */
   string(): string {
     const at = this.#takeString()
@@ -96,16 +127,35 @@ export class Reader implements FieldReader {
     return text
   }
 
+  /**
+   * Reads a string, or null if its length is -1.
+   * @throws JuteError if the length is invalid
+   * @example
+   * new Reader(Buffer.from('ffffffff', 'hex')).stringOrNull() // => null
+   */
   stringOrNull(): string | null {
     return this.#isNull() ? null : this.string()
   }
 
+  /**
+   * Reads a string, or '' if its length is -1.
+   * @throws JuteError if the length is invalid
+   * @example
+   * new Reader(Buffer.from('ffffffff', 'hex')).stringOrEmpty() // => ''
+   */
   stringOrEmpty(): string {
     return this.stringOrNull() ?? ''
   }
 
-  // Returns a copy, because the memory of the frame will be reused. If the frame has its own memory and the buffer is
-  // more than half of it, returns a view instead. Only a frame that spans chunks has its own memory.
+  /**
+   * Reads bytes, or null if their length is -1. Returns a copy, because the memory of the frame will be reused. If the
+   * frame has its own memory and the buffer is more than half of it, returns a view instead. Only a frame that spans
+   * chunks has its own memory.
+   * @throws JuteError if the length is invalid
+   * @example
+   * new Reader(Buffer.from('ffffffff', 'hex')).buffer() // => null
+   * new Reader(Buffer.from('00000000', 'hex')).buffer()?.length // => 0
+   */
   buffer(): Buffer | null {
     if (this.#isNull()) return null
     const length = this.int()
@@ -117,9 +167,14 @@ export class Reader implements FieldReader {
     return copy
   }
 
-  // Decodes all strings in one call, and then cuts the text if all are ASCII. That takes a seventh of the time. The
-  // cost: if a caller keeps one string, the whole text stays in memory.
+  /**
+   * Reads a list of strings. If a caller keeps one of them, the text of all may stay in memory.
+   * @throws JuteError if the list or a string is null, or longer than the frame
+   * @example
+   * new Reader(Buffer.from('0000000200000001610000000162', 'hex')).strings() // => ['a', 'b']
+   */
   strings(): string[] {
+    // Decodes all strings in one call, and then cuts the text if all are ASCII. That takes a seventh of the time.
     const count = this.#count(4)
     const start = this.#offset
     const ends = new Uint32Array(count)
@@ -140,16 +195,36 @@ export class Reader implements FieldReader {
     return all
   }
 
+  /**
+   * Reads a list of records.
+   * @throws JuteError if the list is null, or longer than the frame
+   * @example
+   * const reader = new Reader(Buffer.from('0000000100000005776f726c6400000006616e796f6e65', 'hex'))
+   * reader.vector(records.Id) // => [{ scheme: 'world', id: 'anyone' }]
+   */
   vector<T>(of: Codec<T>): T[] {
     const all: T[] = []
     for (let left = this.#count(1); left > 0; left--) all.push(of.read(this))
     return all
   }
 
+  /**
+   * Reads a list of records, or null if its length is -1.
+   * @throws JuteError if the list is longer than the frame
+   * @example
+   * new Reader(Buffer.from('ffffffff', 'hex')).vectorOrNull(records.Id) // => null
+   */
   vectorOrNull<T>(of: Codec<T>): T[] | null {
     return this.#isNull() ? null : this.vector(of)
   }
 
+  /**
+   * Reads a record.
+   * @throws JuteError if a field is invalid, or the frame ends before it
+   * @example
+   * const reader = new Reader(Buffer.from('00000001000000000000000200000000', 'hex'))
+   * reader.record(records.ReplyHeader) // => { xid: 1, zxid: 2n, err: 0 }
+   */
   record<T>(of: Codec<T>): T {
     return of.read(this)
   }

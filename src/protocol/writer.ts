@@ -37,27 +37,51 @@ export class Writer {
     return this.#offset - this.#start
   }
 
-  /** Writes one byte: 1 or 0. */
+  /**
+   * Appends one byte: 1 or 0.
+   * @example
+   * const writer = new Writer()
+   * writer.bool(true)
+   * writer.take().toString('hex') // => '01'
+   */
   bool(value: boolean): void {
     this.#reserve(1)
     this.#bytes[this.#offset++] = value ? 1 : 0
   }
 
-  /** Writes a signed 32-bit integer, the most significant byte first. */
+  /**
+   * Appends a signed 32-bit integer.
+   * @example
+   * const writer = new Writer()
+   * writer.int(-2)
+   * writer.take().toString('hex') // => 'fffffffe'
+   */
   int(value: number): void {
     this.#reserve(4)
     this.#view.setInt32(this.#offset, value)
     this.#offset += 4
   }
 
-  /** Writes a signed 64-bit integer, the most significant byte first. */
+  /**
+   * Appends a signed 64-bit integer.
+   * @example
+   * const writer = new Writer()
+   * writer.long(-2n)
+   * writer.take().toString('hex') // => 'fffffffffffffffe'
+   */
   long(value: bigint): void {
     this.#reserve(8)
     this.#view.setBigInt64(this.#offset, value)
     this.#offset += 8
   }
 
-  /** Writes a signed 64-bit integer from a number of milliseconds. */
+  /**
+   * Appends a signed 64-bit integer, given as a number.
+   * @example
+   * const writer = new Writer()
+   * writer.time(1_700_000_000_000)
+   * writer.take().toString('hex') // => '0000018bcfe56800'
+   */
   time(value: number): void {
     this.#reserve(8)
     this.#view.setInt32(this.#offset, Math.floor(value / 0x1_0000_0000))
@@ -65,7 +89,15 @@ export class Writer {
     this.#offset += 8
   }
 
-  /** @throws JuteError if the string has an unpaired surrogate, which would silently become another character */
+  /**
+   * Appends a string: the length of its UTF-8 in bytes, and that.
+   * @throws JuteError if the string has an unpaired surrogate, which would silently become another character
+   * @example
+   * const writer = new Writer()
+   * writer.string('é')
+   * writer.take().toString('hex') // => '00000002c3a9'
+   * writer.string('\ud800') // throws JuteError
+   */
   string(value: string): void {
     this.#reserve(4 + value.length * 3)
     const length = value.length <= SHORT_STRING && this.#isAscii(value) ? value.length : this.#utf8(value)
@@ -91,7 +123,15 @@ export class Writer {
     return this.#bytes.write(value, this.#offset + 4, 'utf8')
   }
 
-  /** Writes a length of four bytes and the bytes of a value; for null only the length -1. */
+  /**
+   * Appends the length, and the bytes or the UTF-8 of the string. The length of null is -1.
+   * @throws JuteError if the string has an unpaired surrogate
+   * @example
+   * const writer = new Writer()
+   * writer.buffer(null)
+   * writer.buffer('on')
+   * writer.take().toString('hex') // => 'ffffffff000000026f6e'
+   */
   buffer(value: Uint8Array | string | null): void {
     if (typeof value === 'string') {
       this.string(value)
@@ -103,7 +143,13 @@ export class Writer {
     }
   }
 
-  /** Writes the bytes as they are, without a length. */
+  /**
+   * Appends bytes without their length.
+   * @example
+   * const writer = new Writer()
+   * writer.bytes(Buffer.from('on'))
+   * writer.take().toString('hex') // => '6f6e'
+   */
   bytes(value: Uint8Array): void {
     this.#reserve(value.length)
     this.#bytes.set(value, this.#offset)
@@ -115,6 +161,12 @@ export class Writer {
    * @param maxBytes longest body allowed, in bytes
    * @returns the length of the body, in bytes
    * @throws RangeError if the body is longer than `maxBytes`; also any error that `body` throws
+   * @example
+   * const writer = new Writer()
+   * writer.frame(() => writer.string('on')) // => 6
+   * writer.take().toString('hex') // => '00000006000000026f6e'
+   * writer.frame(() => writer.string('on'), 5) // throws RangeError
+   * writer.pending // => 0
    */
   frame(body: () => void, maxBytes = Infinity): number {
     const before = this.pending
@@ -131,12 +183,27 @@ export class Writer {
     }
   }
 
-  /** Discards all pending bytes after the first `length` of them. */
+  /**
+   * Discards all pending bytes after the first `length` of them.
+   * @example
+   * const writer = new Writer()
+   * writer.int(1)
+   * writer.bool(true)
+   * writer.truncate(4)
+   * writer.take().toString('hex') // => '00000001'
+   */
   truncate(length: number): void {
     this.#offset = this.#start + length
   }
 
-  /** Returns the pending bytes, and removes them from the writer. They are never overwritten. */
+  /**
+   * Returns the pending bytes, and removes them from the writer. They are never overwritten.
+   * @example
+   * const writer = new Writer()
+   * writer.bool(true)
+   * writer.take().length // => 1
+   * writer.take().length // => 0
+   */
   take(): Buffer {
     const taken = this.#bytes.subarray(this.#start, this.#offset)
     const hasMoreRoom = this.#bytes.length - this.#offset > sharedSlab.bytes.length - sharedSlab.offset

@@ -75,7 +75,16 @@ export interface Fault {
   readonly isOver: boolean
   /** True while the fault holds back a reply or an event. */
   readonly isHolding: boolean
-  /** Sends the replies and events that are held, and all that is queued after them. The fault does not happen again. */
+  /**
+   * Sends the replies and events that are held, and all that is queued after them. The fault does not happen again.
+   * @example
+   * const fault = server.faults.hold('exists')
+   * const answers = Promise.all([zk.exists('/app'), zk.exists('/')])
+   * await fault.triggered
+   * fault.release()
+   * fault.isOver // => true
+   * await answers.then(stats => stats.length) // => 2
+   */
   release(): void
 }
 

@@ -32,7 +32,9 @@ const withMethods = [
   ...['Client', 'Transaction', 'Watcher', 'Lock', 'Held', 'LeaderElection'],
   ...['Counter', 'SharedValue', 'Queue', 'QueueItem', 'Lease', 'Partitioner', 'PersistentEphemeral', 'ServiceProvider'],
   ...['Membership', 'Services', 'Registration'],
-  ...['Server', 'Member', 'Faults', 'VirtualClock'],
+  ...['Cache', 'Barrier', 'DoubleBarrier'],
+  ...['Server', 'Member', 'Faults', 'Fault', 'VirtualClock'],
+  ...['Reader', 'Writer', 'Framer'],
 ]
 
 describe('the examples of the public names', () => {

@@ -148,13 +148,30 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     return this.#keeper.hidden
   }
 
-  /** Returns a node of the copy, or undefined if it is not there. Each call returns new objects. */
+  /**
+   * Returns a node of the copy, or undefined if it is not there. Each call returns new objects.
+   * @example
+   * await zk.create('/app', 'on')
+   * await using cache = new Cache(zk, '/app')
+   * await cache.ready
+   * cache.get('/app')?.stat.version // => 0
+   * cache.get('/app/missing') // => undefined
+   */
   get(path: string): CacheNode | undefined {
     const record = this.#keeper.copy.get(path)
     return record === undefined ? undefined : this.#keeper.node(path, record)
   }
 
-  /** Returns the names of a node's children in no particular order, or undefined if the node is not in the copy. */
+  /**
+   * Returns the names of a node's children in no particular order, or undefined if the node is not in the copy.
+   * @example
+   * await zk.create('/app/members/ann', null, { parents: true })
+   * await using cache = new Cache(zk, '/app')
+   * await cache.ready
+   * cache.children('/app') // => ['members']
+   * cache.children('/app/members/ann') // => []
+   * cache.children('/app/missing') // => undefined
+   */
   children(path: string): string[] | undefined {
     return this.#keeper.copy.children(path)
   }
@@ -172,6 +189,12 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * closed. If the cache ends otherwise, rejects with the error after the changes before it.
    * @throws ZooKeeperError BADARGUMENTS; when iterating: the reason of the signal, CacheError LAGGING, TOOLARGE, or a
    * ZooKeeperError, for example SESSIONEXPIRED
+   * @example
+   * await using cache = new Cache(zk, '/app')
+   * await cache.ready
+   * const changes = cache.changes()
+   * await other.create('/app', 'on')
+   * await changes.next().then(({ value }) => value?.type) // => 'created'
    */
   changes(options: CacheChangesOptions = {}): AsyncIterator<CacheChange, undefined> & AsyncIterable<CacheChange> {
     return this.#changes.read(checked('changes', this.path, options, changesOptionChecks))
@@ -181,6 +204,12 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * Calls the listener with each change. Errors that it throws are passed to the option `onUncaughtError` of the client.
    * Registering the same function again has no effect.
    * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * await using cache = new Cache(zk, '/app')
+   * await cache.ready
+   * const change = new Promise<string>(resolve => cache.on('change', ({ type, path }) => resolve(`${type} ${path}`)))
+   * await other.create('/app')
+   * await change // => 'created /app'
    */
   on(event: 'change', listener: Listener): this {
     checkListener('on', this.path, event, listener)
@@ -191,6 +220,14 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   /**
    * Removes a listener that {@link on} registered.
    * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * await using cache = new Cache(zk, '/app')
+   * const heard: string[] = []
+   * const listener = ({ path }: CacheChange) => heard.push(path)
+   * cache.on('change', listener).off('change', listener)
+   * await zk.create('/app')
+   * await cache.ready
+   * heard // => []
    */
   off(event: 'change', listener: Listener): this {
     checkListener('off', this.path, event, listener)
@@ -204,6 +241,13 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * Ends the cache: iterations end, and watches are removed. The copy can still be read. Resolves when the server has
    * removed the persistent watch, or at once if another watch of the client needs it. May be called again. Never
    * rejects.
+   * @example
+   * await zk.create('/app', 'on')
+   * const cache = new Cache(zk, '/app')
+   * await cache.ready
+   * await cache.close()
+   * cache.state // => 'closed'
+   * cache.get('/app')?.data?.toString() // => 'on'
    */
   close(): Promise<void> {
     this.#end({})

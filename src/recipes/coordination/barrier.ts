@@ -55,6 +55,11 @@ export class Barrier {
    * Raises the barrier: creates its node. Does nothing if it is up already. The barrier stays up after the end of the
    * session.
    * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   * @example
+   * const barrier = new Barrier(zk, '/migration')
+   * await barrier.raise()
+   * await barrier.raise()
+   * await zk.exists('/migration').then(stat => stat !== null) // => true
    */
   async raise(): Promise<void> {
     await ensureDirectory(this.#client, this.path, { mode: 'persistent', acl: this.#acl })
@@ -63,6 +68,12 @@ export class Barrier {
   /**
    * Lowers the barrier: deletes its node, and so ends every wait. Does nothing if it is down already.
    * @throws ZooKeeperError, for example NOAUTH, NOTEMPTY, SESSIONEXPIRED
+   * @example
+   * const barrier = new Barrier(zk, '/migration')
+   * await barrier.raise()
+   * await barrier.lower()
+   * await barrier.lower()
+   * await zk.exists('/migration') // => null
    */
   async lower(): Promise<void> {
     try {
@@ -75,6 +86,11 @@ export class Barrier {
   /**
    * Resolves when the barrier is down; at once if it is down already.
    * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS, SESSIONEXPIRED, NOAUTH
+   * @example
+   * const barrier = new Barrier(zk, '/migration')
+   * await barrier.wait() // => undefined
+   * await barrier.raise()
+   * await barrier.wait({ timeout: 10 }) // throws TIMEOUT
    */
   wait(options: WaitOptions = {}): Promise<void> {
     return cancellableWait('wait', this.#client, this.path, options, async signal => {
@@ -120,6 +136,11 @@ export class DoubleBarrier {
    * Resolves when `memberCount` members have entered. A member whose call fails is not counted any more.
    * @throws ZooKeeperError BADARGUMENTS, also if this member has entered already; LockError TIMEOUT; the signal's
    * reason; other ZooKeeperErrors, for example SESSIONEXPIRED, NOAUTH
+   * @example
+   * const alone = new DoubleBarrier(zk, '/start', 2)
+   * await alone.enter({ timeout: 10 }) // throws TIMEOUT
+   * await Promise.all([alone.enter(), new DoubleBarrier(other, '/start', 2).enter()])
+   * await alone.enter() // throws BADARGUMENTS
    */
   async enter(options: WaitOptions = {}): Promise<void> {
     checked('enter', this.path, options, waitOptionChecks)
@@ -143,6 +164,12 @@ export class DoubleBarrier {
    * Resolves when all members that were inside have left. A member whose call fails has left nevertheless.
    * @throws ZooKeeperError BADARGUMENTS, also if this member has not entered; LockError TIMEOUT; the signal's reason;
    * other ZooKeeperErrors, for example SESSIONEXPIRED, NOAUTH
+   * @example
+   * const member = new DoubleBarrier(zk, '/work', 1)
+   * await member.leave() // throws BADARGUMENTS
+   * await member.enter()
+   * await member.leave()
+   * await zk.getChildren('/work').then(({ children }) => children) // => []
    */
   async leave(options: WaitOptions = {}): Promise<void> {
     // Checked first, because a call that fails later counts as left.
