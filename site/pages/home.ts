@@ -7,7 +7,7 @@ import type { Linking, Markdown } from './markdown.ts'
 export function home(opening: string, markdown: Markdown, linking: Linking): Html {
   const about = (paragraph: string) => markdown.renderInline(paragraph.replaceAll('\n', ' '), linking)
   const [lead = ''] = opening.trim().split('\n\n')
-  const code = /```ts\n([^]*?)```/.exec(opening)?.[1] ?? ''
+  const code = commentsAbove(/```ts\n([^]*?)```/.exec(opening)?.[1] ?? '')
   const pictures = [...opening.matchAll(/!\[([^\]]+)\]\(([^)]+)\)/g)].map(([, caption = '', file = '']) => ({
     caption: caption.replaceAll('\n', ' '),
     file,
@@ -31,7 +31,7 @@ export function home(opening: string, markdown: Markdown, linking: Linking): Htm
       ${markdown.code(code, 'ts', { file: 'first.mjs', linkOf: name => (/^[A-Z]|^connect$/.test(name) ? linking.api(name) : undefined) })}
     </div>
     <h2 id="why">What it does for you</h2>
-    <ul class="cards">
+    <ul class="cards claims">
       ${claims.map(claim => html`<li><p>${about(claim)}</p></li>`)}
     </ul>
     <h2 id="playground">See it work</h2>
@@ -70,3 +70,6 @@ export function home(opening: string, markdown: Markdown, linking: Linking): Htm
       )}
     </div>`
 }
+
+/** Puts each comment above its code, because the two side by side are wider than their half of the page. */
+const commentsAbove = (code: string): string => code.replaceAll(/^( *)(\S.*) (\/\/ .*)$/gm, '$1$3\n$1$2')

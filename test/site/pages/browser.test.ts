@@ -56,6 +56,36 @@ describe('the site in a browser', () => {
       expect(problems).to.deep.equal([])
     })
 
+  it('shows each line of the first program in one line, and no claim alone in its row, in a window of 1280 pixels', async () => {
+    await using context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    const page = await context.newPage()
+    await page.goto(`${server.address}index.html`)
+    const heightOfProgram = "[...document.querySelectorAll('.hero .code pre')].at(-1).getBoundingClientRect().height"
+    const height = await page.evaluate(heightOfProgram)
+    await page.evaluate("[...document.querySelectorAll('.hero .code pre')].at(-1).style.whiteSpace = 'pre'")
+    expect(await page.evaluate(heightOfProgram)).to.equal(height)
+    const tops = await page.evaluate<number[]>(
+      "[...document.querySelectorAll('.claims > li')].map(claim => claim.getBoundingClientRect().top)",
+    )
+    expect(tops).to.have.length(4)
+    expect(tops.filter(top => tops.filter(other => other === top).length === 1)).to.deep.equal([])
+  })
+
+  it('has the same distance between the title and the text on the page of the report as on a guide', async () => {
+    await using context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    const page = await context.newPage()
+    const distances: unknown[] = []
+    for (const path of ['report.html', 'herd.html']) {
+      await page.goto(server.address + path)
+      distances.push(
+        await page.evaluate(
+          "document.querySelector('main p').getBoundingClientRect().top - document.querySelector('main h1').getBoundingClientRect().bottom",
+        ),
+      )
+    }
+    expect(distances[0]).to.be.closeTo(Number(distances[1]), 1)
+  })
+
   describe('the search', () => {
     let context: BrowserContext
     let page: Page
