@@ -50,7 +50,7 @@ export class Writer {
   }
 
   /**
-   * Appends a signed 32-bit integer.
+   * Appends a signed 32-bit integer, the most significant byte first.
    * @example
    * const writer = new Writer()
    * writer.int(-2)
@@ -63,7 +63,7 @@ export class Writer {
   }
 
   /**
-   * Appends a signed 64-bit integer.
+   * Appends a signed 64-bit integer, the most significant byte first.
    * @example
    * const writer = new Writer()
    * writer.long(-2n)

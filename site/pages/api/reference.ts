@@ -154,7 +154,9 @@ function ownerOf(reflection: Reflection, names: readonly string[]): string | und
 function signaturesOf(reflection: DeclarationReflection, kind: Kind, twin?: DeclarationReflection): Signature[] {
   const { name, type, signatures } = reflection
   if (kind === 'function') return (signatures ?? []).map(each => callable(each, `function ${name}`))
-  const described = commentOf(reflection.comment ?? twin?.comment)
+  const comments = [reflection.comment, twin?.comment]
+  // The comment on the value of a record may be an example only.
+  const described = commentOf(comments.find(each => (each?.summary.length ?? 0) > 0) ?? comments.find(each => each))
   const generic = `${name}${genericsOf(reflection.typeParameters)}`
   const code = () => {
     if (kind === 'type') return `type ${generic} = ${typeOf(twin === undefined ? type : recordOf(reflection, twin))}`

@@ -60,6 +60,7 @@ describe('the site', () => {
           .map(member => `${path}: ${/id="([^"]+)"/.exec(member)?.[1]}`),
       )
     expect(silent).to.deep.equal([])
+    expect(page('api/zkwire/Stat.html')).to.contain('The metadata of a node.').and.not.to.contain('const { layout }')
     for (const field of ['czxid', 'ephemeralOwner', 'pzxid'])
       expect(page('api/zkwire/Stat.html')).to.contain(`<h2 id="${field}">`)
   })
