@@ -1,14 +1,14 @@
 // `npm start -- --compare`: compares two results, of `npm start` or of `npm start -- --peers`.
 import { comparableOf, type Comparable } from './output/comparable.ts'
 import { compare } from './output/compare.ts'
-import { PEERS, readHeader, readResult } from './output/result.ts'
+import { asResult, PEERS, readHeader } from './output/result.ts'
 import { comparablePeers } from './peers/comparable.ts'
-import { readPeersResult } from './peers/result.ts'
+import { asPeersResult } from './peers/result.ts'
 
 /** @throws Error that names the file, if it is missing or holds no result of this version */
 export async function readComparable(file: string): Promise<Comparable> {
-  const { what } = await readHeader(file)
-  return what === PEERS ? comparablePeers(await readPeersResult(file)) : comparableOf(await readResult(file))
+  const result = await readHeader(file)
+  return result.what === PEERS ? comparablePeers(asPeersResult(file, result)) : comparableOf(asResult(file, result))
 }
 
 /**

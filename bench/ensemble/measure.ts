@@ -1,6 +1,7 @@
 // All measurements on an ensemble, one after the other. They remove their sessions and nodes at the end.
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../src/index.ts'
+import { rejection, whenAborted } from '../harness/aborted.ts'
 import { seeded } from '../harness/plan.ts'
 import type { Server } from '../harness/server.ts'
 import { SESSION_TIMEOUT } from '../harness/sessions.ts'
@@ -121,10 +122,4 @@ function remarksOn({ sites, unreachable }: Sites, isOwn: boolean): string[] {
 }
 
 /** Rejects as soon as the signal aborts, because a phase that waits for a lost session does not end. */
-const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  Promise.race([work, new Promise<never>((_, reject) => whenAborted(signal, () => reject(signal.reason as Error)))])
-
-function whenAborted(signal: AbortSignal, action: () => void): void {
-  if (signal.aborted) action()
-  else signal.addEventListener('abort', action, { once: true })
-}
+const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => Promise.race([work, rejection(signal)])

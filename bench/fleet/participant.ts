@@ -1,5 +1,6 @@
 // A machine that takes part in a run: its processes have a part of the sessions, and execute the organizer's commands.
 import { Queue } from '../../src/recipes/index.ts'
+import { rejection } from '../harness/aborted.ts'
 import { progressMemory } from '../harness/progress-counters.ts'
 import type { Unit } from '../harness/workers.ts'
 import { Fleet, type Meeting, type Order, type Report } from './meeting.ts'
@@ -117,9 +118,3 @@ class Team {
     await Promise.all(units.map(unit => unit.terminate()))
   }
 }
-
-const rejection = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason as Error)
-    else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-  })

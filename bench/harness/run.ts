@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect, type Client } from '../../src/index.ts'
 import { ScenarioRun, type Measurement } from '../measure/measurement.ts'
+import { rejection } from './aborted.ts'
 import { threadUnits } from './threads.ts'
 import { Workers, type UnitStart } from './workers.ts'
 import { startReconciliation, type WireCounters } from '../measure/reconcile.ts'
@@ -288,8 +289,3 @@ export class Run {
     clearTimeout(timer)
   }
 }
-
-const rejection = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-  })

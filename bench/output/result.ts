@@ -165,8 +165,10 @@ export async function ensureWritable(file: string): Promise<void> {
 }
 
 /** @throws Error that names the file, if it is missing or holds no result of this format */
-export async function readResult(file: string): Promise<Result> {
-  const result = await readHeader(file)
+export const readResult = async (file: string): Promise<Result> => asResult(file, await readHeader(file))
+
+/** @throws Error that names the file, if it holds no result of this format */
+export function asResult(file: string, result: Header): Result {
   if (result.what === PEERS) throw new Error(`${file} is a result of --peers, and not of a run without it`)
   if (result.format !== FORMAT)
     throw new Error(`${file} is not a result of this benchmark, or a result of another version`)
@@ -176,8 +178,8 @@ export async function readResult(file: string): Promise<Result> {
 /** What a result of `npm start -- --peers` says that it is. */
 export const PEERS = 'zkwire peers'
 
-/** What the first lines of each result say. */
-interface Header {
+/** What the first lines of each result say. The rest is not checked yet. */
+export interface Header {
   what?: unknown
   format?: unknown
 }

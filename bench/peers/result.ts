@@ -1,7 +1,7 @@
 // The result of `npm start -- --peers`, as JSON.
 import { median, powerOf, type Power } from '../measure/statistics.ts'
 import type { Recording } from '../measure/recording.ts'
-import { PEERS, readHeader, type Machine } from '../output/result.ts'
+import { PEERS, readHeader, type Header, type Machine } from '../output/result.ts'
 import type { PhaseCost, RoundTrips, Step } from './contest.ts'
 import type { LibraryName } from './libraries.ts'
 import type { Remains } from './remains.ts'
@@ -125,8 +125,10 @@ export function growthOf(recipe: string, phase: keyof Step, cells: readonly Cell
 }
 
 /** @throws Error that names the file, if it is missing or holds no result of this format */
-export async function readPeersResult(file: string): Promise<PeersResult> {
-  const result = await readHeader(file)
+export const readPeersResult = async (file: string): Promise<PeersResult> => asPeersResult(file, await readHeader(file))
+
+/** @throws Error that names the file, if it holds no result of this format */
+export function asPeersResult(file: string, result: Header): PeersResult {
   if (result.what !== PEERS) throw new Error(`${file} is not a result of npm start -- --peers`)
   if (result.format !== PEERS_FORMAT) throw new Error(`${file} is a result of another version`)
   return result as PeersResult

@@ -31,9 +31,9 @@ export async function foretellingSection(result: Result): Promise<Html> {
 
 /** Returns the form for the reader's own numbers, or undefined if the model has no lock with times. */
 async function formFor(model: Model): Promise<Html | undefined> {
+  if (model.phases.length === 0) return undefined
   const size = 10 * Math.max(...model.phases.flatMap(({ sizes }) => sizes))
-  const { heading, sentences } =
-    model.phases.length === 0 ? { heading: '', sentences: [] } : adviceOf(model, size, CONDITIONS)
+  const { heading, sentences } = adviceOf(model, size, CONDITIONS)
   if (sentences.length === 0) return undefined
   return html`<p>Put in your own numbers: up to a billion contenders.</p>
     <form class="foretell" hidden>
