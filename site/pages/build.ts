@@ -19,7 +19,7 @@ import { icon, layout, type MenuGroup, type Page } from './layout.ts'
 import { lessonsPage } from './lessons.ts'
 import { linkTable, PLAYGROUND, textOf } from './links.ts'
 import { Markdown, type Linking, type Passage } from './markdown.ts'
-import type { Found } from './search-fields.ts'
+import type { Findable } from './search-fields.ts'
 import { foundInPlayground, foundInReport } from './found.ts'
 import { searchIndex } from './search-index.ts'
 
@@ -99,7 +99,7 @@ export async function buildSite(playground: string): Promise<Site> {
     api: name => addresses.get(name),
   })
   const pages: Page[] = []
-  const found: (Found & { text: string })[] = []
+  const found: Findable[] = []
 
   for (const guide of guides) {
     const {
@@ -169,7 +169,7 @@ export async function buildSite(playground: string): Promise<Site> {
   ])
 }
 
-const foundBy = ({ heading, text }: Passage, path: string, page: string): Found & { text: string } => ({
+const foundBy = ({ heading, text }: Passage, path: string, page: string): Findable => ({
   address: heading.level === 1 ? path : `${path}#${heading.anchor}`,
   title: heading.title,
   page,

@@ -3,9 +3,7 @@ import { parseHTML } from 'linkedom'
 import { DEEDS } from '../playground/model/words.ts'
 import { RECIPES } from '../world/story.ts'
 import type { Page } from './layout.ts'
-import type { Found } from './search-fields.ts'
-
-type Passage = Found & { text: string }
+import type { Findable } from './search-fields.ts'
 
 /** What linkedom makes of an element, without the types of a browser. */
 interface Parsed {
@@ -21,7 +19,7 @@ export function foundInReport({
   title,
   description,
   content,
-}: Pick<Page, 'path' | 'title' | 'description' | 'content'>): Passage[] {
+}: Pick<Page, 'path' | 'title' | 'description' | 'content'>): Findable[] {
   const { document } = parseHTML(`<html><body>${String(content)}</body></html>`) as unknown as { document: Parsed }
   const sections = [...document.querySelectorAll('section[aria-labelledby]')].map(section => {
     const heading = section.querySelector('h2')
@@ -41,7 +39,7 @@ const wordsOf = (text: string | null | undefined): string => (text ?? '').replac
 const PLAYGROUND = 'Playground'
 
 /** The playground is drawn in the browser. What one can choose and do there is found by its words. */
-export const foundInPlayground: readonly Passage[] = [
+export const foundInPlayground: readonly Findable[] = [
   {
     address: 'playground.html',
     title: PLAYGROUND,

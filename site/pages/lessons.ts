@@ -4,12 +4,12 @@ import { LESSONS } from '../lessons/index.ts'
 import type { Step } from '../lessons/lesson.ts'
 import type { Page } from './layout.ts'
 import type { Linking, Markdown } from './markdown.ts'
-import type { Found } from './search-fields.ts'
+import type { Findable } from './search-fields.ts'
 
 const TITLE = 'Lessons'
 const addressOf = (link: string): string => `playground.html#lesson=${link}`
 
-export function lessonsPage(markdown: Markdown, linking: Linking): { page: Page; found: (Found & { text: string })[] } {
+export function lessonsPage(markdown: Markdown, linking: Linking): { page: Page; found: Findable[] } {
   const content = html`<h1>${TITLE}</h1>
     <p>
       Each lesson tells a story in <a href="playground.html">the playground</a>, with a real client and a real server in

@@ -10,9 +10,13 @@ export interface Found {
   page: string
 }
 
-export interface Indexed extends Found {
-  id: number
+/** A part of a page that can be found by its words. */
+export interface Findable extends Found {
   text: string
+}
+
+export interface Indexed extends Findable {
+  id: number
   excerpt: string
 }
 

@@ -1,9 +1,9 @@
 // The index of the search, which the browser loads as a script, because a page of a file cannot fetch.
 import MiniSearch from 'minisearch'
-import { fields, type Found, type Indexed } from './search-fields.ts'
+import { fields, type Findable, type Indexed } from './search-fields.ts'
 
 /** @param passages what can be found. Their addresses are unique */
-export function searchIndex(passages: readonly (Found & { text: string })[]): string {
+export function searchIndex(passages: readonly Findable[]): string {
   const index = new MiniSearch<Indexed>(fields)
   index.addAll(passages.map((each, id) => ({ id, ...each, excerpt: each.text.slice(0, 160) })))
   // The index is a string in the script: browsers parse JSON faster than JavaScript.

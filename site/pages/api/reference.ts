@@ -135,7 +135,7 @@ function membersOf(
   twin: DeclarationReflection | undefined,
 ): readonly DeclarationReflection[] {
   if (kind === 'class' || kind === 'interface') return reflection.children ?? []
-  const type = kind === 'type' ? (twin === undefined ? reflection.type : recordOf(reflection, twin)) : undefined
+  const type = kind === 'type' ? declaredType(reflection, twin) : undefined
   return type?.type === 'reflection' ? (type.declaration.children ?? []) : []
 }
 
@@ -154,12 +154,12 @@ function ownerOf(reflection: Reflection, names: readonly string[]): string | und
 function signaturesOf(reflection: DeclarationReflection, kind: Kind, twin?: DeclarationReflection): Signature[] {
   const { name, type, signatures } = reflection
   if (kind === 'function') return (signatures ?? []).map(each => callable(each, `function ${name}`))
-  const comments = [reflection.comment, twin?.comment]
   // The comment on the value of a record may be an example only.
-  const described = commentOf(comments.find(each => (each?.summary.length ?? 0) > 0) ?? comments.find(each => each))
+  const told = [reflection.comment, twin?.comment].find(comment => comment !== undefined && comment.summary.length > 0)
+  const described = commentOf(told ?? reflection.comment ?? twin?.comment)
   const generic = `${name}${genericsOf(reflection.typeParameters)}`
   const code = () => {
-    if (kind === 'type') return `type ${generic} = ${typeOf(twin === undefined ? type : recordOf(reflection, twin))}`
+    if (kind === 'type') return `type ${generic} = ${typeOf(declaredType(reflection, twin))}`
     if (kind === 'constant') return `const ${name}: ${typeOf(type)}`
     if (kind === 'namespace') return `import { ${name} } from 'zkwire/protocol'`
     const parents = (reflection.extendedTypes ?? []).filter(isShown).map(String)
@@ -174,10 +174,12 @@ const isShown = (parent: SomeType): boolean =>
   (parent.reflection !== undefined || parent.package === 'typescript') &&
   parent.name !== 'Omit'
 
-/** The fields of a record, which are the argument of its codec's type. */
-function recordOf(...twins: DeclarationReflection[]): SomeType | undefined {
-  for (const { type } of twins) if (type?.type === 'reference' && type.name === 'Codec') return type.typeArguments?.[0]
-  return twins[0]?.type
+/** The type of a name. That of a record has the fields that are the argument of its codec's type. */
+function declaredType(reflection: DeclarationReflection, twin?: DeclarationReflection): SomeType | undefined {
+  if (twin === undefined) return reflection.type
+  for (const { type } of [reflection, twin])
+    if (type?.type === 'reference' && type.name === 'Codec') return type.typeArguments?.[0]
+  return reflection.type
 }
 
 function memberOf(reflection: DeclarationReflection): Member {

@@ -4,6 +4,7 @@ import type { QuestionView } from '../../lessons/lesson-run.ts'
 import { LESSONS } from '../../lessons/index.ts'
 import type { ShownLesson } from '../model/lesson-player.ts'
 import type { Props } from './app.tsx'
+import { stillness } from './stillness.ts'
 
 /** The list of lessons, or the one that is told. */
 export function LessonCard({ playground }: Props) {
@@ -88,7 +89,7 @@ function useSight(isPlaying: boolean, card: RefObject<HTMLElement | null>): void
   const wasPlaying = useRef(isPlaying)
   useEffect(() => {
     // With reduced motion nothing is played: the text and the end of the step are there at once.
-    if (isPlaying === wasPlaying.current || matchMedia('(prefers-reduced-motion: reduce)').matches) return
+    if (isPlaying === wasPlaying.current || stillness.matches) return
     wasPlaying.current = isPlaying
     const target = isPlaying ? document.querySelector('.stage') : card.current
     if (target !== null && !isSeen(target.getBoundingClientRect()))

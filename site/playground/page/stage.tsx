@@ -5,11 +5,11 @@ import { heightOf, layoutOf } from '../scene/layout.ts'
 import type { Props } from './app.tsx'
 import { Painter } from './painter.ts'
 import { ServerBox } from './server-box.tsx'
+import { stillness } from './stillness.ts'
 import { Tokens } from './tokens.tsx'
 
 /** How near to a frame a click must be, in pixels. */
 const REACH = 16
-const stillness = matchMedia('(prefers-reduced-motion: reduce)')
 
 /** The servers in the middle, the clients around them, and the frames that fly between them. */
 export function Stage({ playground }: Props) {
