@@ -1,172 +1,230 @@
-// Bugs of single kinds of locks.
-import type { PlantedBug } from '../planted-bug.ts'
+// Bugs of the locks: races, clean-up, the queue.
+import type { BugsOfFile } from '../planted-bug.ts'
 
-const ephemeral = {
-  file: 'src/recipes/locks/ephemeral-mutex.ts',
-  caughtBy: 'test/recipes/locks/ephemeral-mutex.test.ts',
-}
-const multi = { file: 'src/recipes/locks/multi-lock.ts', caughtBy: 'test/recipes/locks/multi-lock.test.ts' }
-const semaphore = { file: 'src/recipes/locks/semaphore.ts', caughtBy: 'test/recipes/locks/semaphore.test.ts' }
-const readWrite = {
-  file: 'src/recipes/locks/read-write-lock.ts',
-  caughtBy: 'test/recipes/locks/read-write-lock.test.ts',
-}
-const downgrade = { file: 'src/recipes/locks/read-write-held.ts', caughtBy: 'test/recipes/locks/downgrade.test.ts' }
-
-export const locks: readonly PlantedBug[] = [
+export const locks: readonly BugsOfFile[] = [
   {
-    ...ephemeral,
-    bug: 'two attempts of one session hold an EphemeralMutex, because one adopts the node of the other',
-    from: ' && isTagged(node.data, uuid)',
-    to: '',
-  },
-  {
-    ...ephemeral,
-    bug: 'an EphemeralMutex looks for its node on a server that lags behind',
-    from: 'client.sync(path), this.#read()',
-    to: 'undefined, this.#read()',
+    file: 'src/recipes/locks/ephemeral-mutex.ts',
     caughtBy: 'test/recipes/faults.test.ts',
+    bugs: [
+      {
+        bug: 'an EphemeralMutex looks for its node on a server that lags behind',
+        from: 'client.sync(path), this.#read()',
+        to: 'undefined, this.#read()',
+      },
+    ],
   },
   {
-    ...ephemeral,
-    bug: 'an EphemeralMutex is granted in a session that must be presumed lost',
-    from: 'if (!this.#view.leaseSignal.aborted) return true',
-    to: 'if (this.path !== undefined) return true',
+    file: 'src/recipes/locks/held-until.ts',
+    caughtBy: 'test/recipes/coordination/leader-election.test.ts',
+    bugs: [
+      {
+        bug: 'each term of lead() leaves a listener on its signal',
+        from: 'for (const stop of this.#stopListening) stop()',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/locks/held.ts',
+    caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
+    bugs: [
+      {
+        bug: 'the token is the sequence number, which starts again in a directory that was deleted',
+        from: 'token ?? czxid',
+        to: 'token ?? BigInt(/\\d*$/.exec(path)?.[0] ?? 0)',
+      },
+      {
+        bug: 'a guarded transaction of a holder that lost the lock commits',
+        from: 'this.client.transaction().check(this.path)',
+        to: 'this.client.transaction()',
+      },
+      {
+        bug: 'a release that the server refused cannot be repeated',
+        from: '      this.#released = undefined\n',
+        to: '',
+      },
+      {
+        bug: 'the watch on the holder’s own node stays after the release',
+        from: 'this.#watching.abort(() => undefined)',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/locks/held.ts',
     caughtBy: 'test/recipes/locks/leases.test.ts',
+    bugs: [
+      {
+        bug: 'the node of a lost lock stays when the session survives, and blocks the other contenders',
+        from: 'inBackground(this.client, this.#ownNode.remove())',
+        to: '',
+      },
+    ],
   },
   {
-    ...ephemeral,
-    bug: 'an EphemeralMutex at the root of a view creates that root, and blocks itself for ever',
-    from: "if (this.path === '/') throw",
-    to: "if (this.path === '') throw",
+    file: 'src/recipes/locks/held.ts',
+    caughtBy: 'test/recipes/locks/multi-lock.test.ts',
+    bugs: [
+      {
+        bug: 'a holder reads its node again after the event of its deletion, and another lock is granted meanwhile',
+        from: "if (type === 'NodeDeleted') this.lose(undefined)",
+        to: '',
+      },
+    ],
   },
   {
-    ...multi,
-    bug: 'a MultiLock keeps waiting for the next lock, and keeps the others, when one of them is lost',
-    from: 'signal: lostOrCancelled',
-    to: 'signal',
+    file: 'src/recipes/locks/held.ts',
+    caughtBy: 'test/recipes/locks/use.test.ts',
+    bugs: [
+      {
+        bug: 'the signal of a holder whose process was stopped aborts only when a timer fires',
+        from: '    this.#checkLease()\n    return this.#lost.signal',
+        to: '    return this.#lost.signal',
+      },
+    ],
   },
   {
-    ...multi,
-    bug: 'a MultiLock is granted although one of its locks was lost while it waited for the next',
-    from: 'return !isAnyLost(acquired)',
-    to: 'return true',
+    file: 'src/recipes/locks/held.ts',
+    caughtBy: 'test/recipes/queue/look-ahead.test.ts',
+    bugs: [
+      {
+        bug: 'a holder does not notice that one transaction deleted its predecessor and its own node',
+        from: 'ownNode.onGone(() => this.lose(undefined))',
+        to: '',
+      },
+    ],
   },
   {
-    ...multi,
-    bug: 'a MultiLock that starts again keeps the locks that it has, and waits for itself',
-    from: 'releaseAll(acquired.splice(0))',
-    to: 'releaseAll(acquired.splice(0, 1))',
+    file: 'src/recipes/locks/in-process-queue.ts',
+    caughtBy: 'test/recipes/locks/reentrant-mutex.test.ts',
+    bugs: [
+      {
+        bug: 'after a loss the next local request waits until the old owner releases',
+        from: 'onAbort(held.signal, () => this.#end())',
+        to: '',
+      },
+      {
+        bug: 'two views of one session queue separately for the same lock',
+        from: 'const key = serverPath(client, path)',
+        to: 'const key = path',
+      },
+      {
+        bug: 'a request that fails at the server blocks the local ones after it',
+        from: '} catch (error) {\n      this.#end()\n      throw error',
+        to: '} catch (error) {\n      throw error',
+      },
+    ],
   },
   {
-    ...multi,
-    bug: 'a MultiLock stops at the first refused release, and keeps the locks after it',
-    from: 'await each.release().catch((error: unknown) => failures.push(error))',
-    to: 'await each.release()',
+    file: 'src/recipes/locks/multi-lock.ts',
+    caughtBy: 'test/recipes/locks/multi-lock.test.ts',
+    bugs: [
+      {
+        bug: 'a MultiLock keeps waiting for the next lock, and keeps the others, when one of them is lost',
+        from: 'signal: lostOrCancelled',
+        to: 'signal',
+      },
+      {
+        bug: 'a MultiLock stops at the first refused release, and keeps the locks after it',
+        from: 'await each.release().catch((error: unknown) => failures.push(error))',
+        to: 'await each.release()',
+      },
+      {
+        bug: 'two MultiLocks wait for each other for ever, because each acquires its locks in the order of its list',
+        from: 'locks.toSorted((a, b) => (serverPathOf(a) < serverPathOf(b) ? -1 : 1))',
+        to: 'locks',
+      },
+    ],
   },
   {
-    ...multi,
-    bug: 'two MultiLocks wait for each other for ever, because each acquires its locks in the order of its list',
-    from: 'locks.toSorted((a, b) => (serverPathOf(a) < serverPathOf(b) ? -1 : 1))',
-    to: 'locks',
+    file: 'src/recipes/locks/read-write-held.ts',
+    caughtBy: 'test/recipes/locks/downgrade.test.ts',
+    bugs: [
+      {
+        bug: 'a write lock that was lost can be downgraded, and its reader is beside a writer',
+        from: '[{ check: writeNode }, ',
+        to: '[',
+      },
+      {
+        bug: 'a downgraded lock still excludes other readers, because its write node stays',
+        from: 'await this.#releaseWrite(ownNode, read)',
+        to: '',
+      },
+      {
+        bug: 'release() of a write lock deletes its node in the middle of a downgrade',
+        from: 'this.#downgrading === undefined ? release() : this.#downgrading.then(() => undefined, release)',
+        to: 'release()',
+      },
+    ],
   },
   {
-    ...multi,
-    bug: 'the order of the locks of a MultiLock is that of the paths in their views, which differ',
-    from: 'serverPathOf(a) < serverPathOf(b)',
-    to: 'a.path < b.path',
-  },
-  {
-    ...multi,
-    bug: 'a MultiLock is valid for as long as the best of its locks',
-    from: 'Math.min(',
-    to: 'Math.max(',
-  },
-  {
-    ...multi,
-    bug: 'the guard of a MultiLock checks only its first lock',
-    from: 'return transaction.check(each.path)',
-    to: 'return transaction',
-  },
-  {
-    ...semaphore,
-    bug: 'a semaphore lets one holder more in than it has permits',
-    from: 'nodes.length <= permits',
-    to: 'nodes.length <= permits + 1',
-  },
-  {
-    ...semaphore,
-    bug: 'a client does not wait until its holder of a permit has left the gate',
-    from: 'else inBackground(this.#queue.client, leaving)',
-    to: 'else leaving.catch(() => undefined)',
+    file: 'src/recipes/locks/semaphore.ts',
     caughtBy: 'test/recipes/locks/semaphore.test.ts',
+    bugs: [
+      {
+        bug: 'a client does not wait until its holder of a permit has left the gate',
+        from: 'else inBackground(this.#queue.client, leaving)',
+        to: 'else leaving.catch(() => undefined)',
+      },
+      {
+        bug: 'a tryAcquire() of a full semaphore keeps its node',
+        from: '      await ownNode.remove()\n      return null',
+        to: '      return null',
+      },
+    ],
   },
   {
-    ...semaphore,
-    bug: 'a contender whose node at the gate was deleted stays beside the next one, and neither gets a permit',
-    from: 'this.#gate.acquire({ signal, watchOwnNode: true })',
-    to: 'this.#gate.acquire({ signal })',
+    file: 'src/recipes/locks/ticket-lives.ts',
+    caughtBy: 'test/recipes/locks/ticket-lives.test.ts',
+    bugs: [
+      {
+        bug: 'two lives of a TicketMutex exist, because its node was deleted and created again with the same version',
+        from: '[{ delete: claim }, ',
+        to: '[',
+      },
+      {
+        bug: 'two lives of a TicketMutex exist, because two clients began one at the same time',
+        from: '...this.#beginning(life, node?.version)',
+        to: '...this.#beginning(life)',
+      },
+      {
+        bug: 'the last holder of a used-up directory and the first of the next one hold the lock together',
+        from: '[{ delete: this.directoryOf(life) }, ',
+        to: '[',
+      },
+    ],
   },
   {
-    ...semaphore,
-    bug: 'a tryAcquire() of a full semaphore keeps its node',
-    from: '      await ownNode.remove()\n      return null',
-    to: '      return null',
+    file: 'src/recipes/locks/ticket-wait.ts',
+    caughtBy: 'test/recipes/faults.test.ts',
+    bugs: [
+      {
+        bug: 'a cancelled waiter of a TicketMutex sets one more watch, and leaves it',
+        from: '    this.#signal.throwIfAborted()\n',
+        to: '',
+      },
+    ],
   },
   {
-    ...readWrite,
-    bug: 'a reader holds the lock beside a writer',
-    from: 'names.isWriter(name) })',
-    to: 'names.isWriter(`${name}?`) })',
+    file: 'src/recipes/locks/ticket-wait.ts',
+    caughtBy: 'test/recipes/locks/ticket-hand-over.test.ts',
+    bugs: [
+      {
+        bug: 'the next holder of a TicketMutex lists the tickets after a release that it could have read of',
+        from: 'this.#ahead = onRead(ahead, await this.#readReleased())',
+        to: 'await Promise.resolve(onRead)',
+      },
+    ],
   },
   {
-    ...readWrite,
-    bug: 'an owner that holds the read lock waits for itself when it requests the write lock',
-    from: "wanted === 'write' && own.length > 0",
-    to: "wanted === 'write' && own.length > 1",
-  },
-  {
-    ...readWrite,
-    bug: 'an owner is refused the lock because of a hold that was released or lost',
-    from: 'held.validFor() > 0',
-    to: 'held.validFor() >= 0',
-  },
-  {
-    file: 'src/recipes/locks/read-write-dialect.ts',
-    caughtBy: 'test/recipes/locks/read-write-lock.test.ts',
-    bug: 'a writer holds the lock beside readers',
-    from: 'write.sequenceOf(name) ?? read.sequenceOf(name)',
-    to: 'write.sequenceOf(name)',
-  },
-  {
-    ...downgrade,
-    bug: 'a write lock that was lost can be downgraded, and its reader is beside a writer',
-    from: '[{ check: writeNode }, ',
-    to: '[',
-  },
-  {
-    ...downgrade,
-    bug: 'a downgraded lock still excludes other readers, because its write node stays',
-    from: 'await this.#releaseWrite(ownNode, read)',
-    to: '',
-  },
-  {
-    ...downgrade,
-    bug: 'a downgraded lock has another token than the write lock had',
-    from: '{ ...this.#options, token }',
-    to: 'this.#options',
-  },
-  {
-    ...downgrade,
-    bug: 'release() of a write lock deletes its node in the middle of a downgrade',
-    from: 'this.#downgrading === undefined ? release() : this.#downgrading.then(() => undefined, release)',
-    to: 'release()',
-  },
-  {
-    ...downgrade,
-    bug: 'an owner that has downgraded its write lock is not recognized as a reader',
-    from: 'this.#onDowngraded(read)',
-    to: '',
-    caughtBy: 'test/recipes/locks/read-write-lock.test.ts',
+    file: 'src/recipes/locks/use-held.ts',
+    caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
+    bugs: [
+      {
+        bug: 'use() keeps the lock if its function throws',
+        from: 'await held.release().catch((refusal',
+        to: 'await Promise.resolve().catch((refusal',
+      },
+    ],
   },
 ]

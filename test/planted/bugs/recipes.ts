@@ -1,0 +1,297 @@
+// Bugs of the other recipes: races, clean-up, reads without a sync.
+import type { BugsOfFile } from '../planted-bug.ts'
+
+export const recipes: readonly BugsOfFile[] = [
+  {
+    file: 'src/recipes/cache/cache.ts',
+    caughtBy: 'test/recipes/cache/cache-faults.test.ts',
+    bugs: [
+      {
+        bug: 'a cache with a previous one reads from a server that may lag behind',
+        from: 'if (isLater) await',
+        to: 'if (false as boolean) await',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/cache/keeper.ts',
+    caughtBy: 'test/recipes/cache/cache-model.test.ts',
+    bugs: [
+      {
+        bug: 'a cache does not read again after a reconnect what it has not seen change',
+        from: "    for (const [path] of copy.below(copy.path)) this.#read('data', path, true)\n",
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/cache/reads.ts',
+    caughtBy: 'test/recipes/cache/cache-model.test.ts',
+    bugs: [
+      {
+        bug: 'a cache does not read a node again that has changed while a read was under way',
+        from: 'if (again !== undefined) {',
+        to: 'if (again?.isLoad === true) {',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/cache/tree-watch.ts',
+    caughtBy: 'test/recipes/cache/event-order.test.ts',
+    bugs: [
+      {
+        bug: 'a cache applies replies before the events that came first',
+        from: 'while (handled !== this.#handled)',
+        to: 'while (handled === undefined)',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/coordination/barrier.ts',
+    caughtBy: 'test/recipes/coordination/barrier.test.ts',
+    bugs: [
+      {
+        bug: 'a write into the barrier’s node lets the waiters pass',
+        from: 'while (await this.#client.retry(() => nextChange(this.#client, this.path, signal), { signal }));',
+        to: 'await this.#client.retry(() => nextChange(this.#client, this.path, signal), { signal })',
+      },
+      {
+        bug: 'a member looks for its node on a server that lags behind, and enters twice',
+        from: 'client.sync(path), client.exists(path)',
+        to: 'undefined, client.exists(path)',
+      },
+      {
+        bug: 'a member whose enter() fails is counted for ever',
+        from: 'inBackground(this.#client, member.remove())',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/coordination/leader-election.ts',
+    caughtBy: 'test/recipes/coordination/leader-election.test.ts',
+    bugs: [
+      {
+        bug: 'leaders() does not yield a new leader that has the id of the one before',
+        from: 'if (lastPath !== (leader?.path ?? null)) yield leader\n        lastPath = leader?.path ?? null',
+        to: 'if (lastPath !== (leader?.id ?? null)) yield leader\n        lastPath = leader?.id ?? null',
+      },
+      {
+        bug: 'leaders() leaves its watch when the loop ends',
+        from: 'round.abort()',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/coordination/leader-election.ts',
+    caughtBy: 'test/recipes/coordination/pace-of-terms.test.ts',
+    bugs: [
+      {
+        bug: 'a function of lead() that ends at once leads again without a pause',
+        from: '      await pace.wait(signal)\n    }\n  }',
+        to: '    }\n  }',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/change-listeners.ts',
+    caughtBy: 'test/recipes/data/change-listeners.test.ts',
+    bugs: [
+      {
+        bug: 'a listener that was removed keeps its watch',
+        from: 'this.#stops.get(listener)?.abort()',
+        to: 'this.#stops.get(listener)',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/lease.ts',
+    caughtBy: 'test/recipes/data/lease.test.ts',
+    bugs: [
+      {
+        bug: 'a lease is written after the node of its lock was deleted',
+        from: 'const transaction = held.guard()',
+        to: 'const transaction = this.#client.transaction()',
+      },
+      {
+        bug: 'the lock of a lease stays after the lease was obtained',
+        from: 'await held.release()\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/marked-multi.ts',
+    caughtBy: 'test/recipes/data/shared-value-faults.test.ts',
+    bugs: [
+      {
+        bug: 'a server that lags behind hides the marker',
+        from: 'Promise.all([client.sync(this.#marker), client.exists(this.#marker)])',
+        to: 'Promise.all([undefined, client.exists(this.#marker)])',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/queue-index.ts',
+    caughtBy: 'test/recipes/data/queue-index.test.ts',
+    bugs: [
+      {
+        bug: 'two calls of one process try to take the same item',
+        from: 'this.#picked.add(name)\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/queue-watch.ts',
+    caughtBy: 'test/recipes/data/queue-faults.test.ts',
+    bugs: [
+      {
+        bug: 'a call that waits for an item does not learn that the session has ended',
+        from: 'await this.#client.whenConnected({ signal })',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/queue.ts',
+    caughtBy: 'test/recipes/data/queue-consume.test.ts',
+    bugs: [
+      {
+        bug: 'consume() keeps an item taken after its function has failed',
+        from: 'await item.release().catch(nothing)\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/queue.ts',
+    caughtBy: 'test/recipes/data/queue-faults.test.ts',
+    bugs: [
+      {
+        bug: 'an item is left taken after its call was cancelled',
+        from: '() => claim?.remove(),',
+        to: 'nothing,',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/shared-value.ts',
+    caughtBy: 'test/recipes/data/shared-value.test.ts',
+    bugs: [
+      {
+        bug: 'a marker is left after each update',
+        from: 'ended.then(() => marked.remove())',
+        to: 'ended',
+      },
+      {
+        bug: 'the updates of one object contend with each other',
+        from: 'this.#last = ended\n',
+        to: '',
+      },
+      {
+        bug: 'a write stores bytes that the caller changed after the call',
+        from: 'data === null ? null : Buffer.from(data as Uint8Array)',
+        to: "data === null ? null : typeof data === 'string' ? Buffer.from(data) : (data as Buffer)",
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/members/children-view.ts',
+    caughtBy: 'test/recipes/members/membership.test.ts',
+    bugs: [
+      {
+        bug: 'changes during a lost connection are missed',
+        from: 'this.#isAllStale = true\n        this.#markList()',
+        to: 'this.#isAllStale = true',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/members/membership.ts',
+    caughtBy: 'test/recipes/members/membership.test.ts',
+    bugs: [
+      {
+        bug: 'join() resolves before the member is in the list',
+        from: 'await this.#untilListed(node.path, client.sessionId, signal)',
+        to: 'signal.throwIfAborted()',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/members/partition-run.ts',
+    caughtBy: 'test/recipes/members/partitioner.test.ts',
+    bugs: [
+      {
+        bug: 'an item passes on although its task still runs',
+        from: 'await this.#task(held)\n',
+        to: 'await Promise.race([this.#task(held), aborted(held.signal)])\n',
+      },
+      {
+        bug: 'an item is released and taken again and again when its task returns early',
+        from: 'await aborted(held.signal)\n',
+        to: '',
+      },
+      {
+        bug: 'a partitioner goes on when its session has ended',
+        from: "this.#client.on('state', onState)",
+        to: '',
+      },
+      {
+        bug: 'an item that was lost is not taken again',
+        from: 'while (this.#isWanted) {',
+        to: 'if (this.#isWanted) {',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/members/persistent-ephemeral.ts',
+    caughtBy: 'test/recipes/members/persistent-ephemeral.test.ts',
+    bugs: [
+      {
+        bug: 'a node that another client deletes again and again is created without a pause',
+        from: 'if (read === undefined) await pace.wait(signal)',
+        to: 'if (read === undefined) await Promise.resolve()',
+      },
+      {
+        bug: 'the node stays after close()',
+        from: 'await retryUntilDone(loop.client, () => this.#node.remove(loop.client))',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/members/services.ts',
+    caughtBy: 'test/recipes/members/services.test.ts',
+    bugs: [
+      {
+        bug: 'an instance whose registration failed comes back in the next session',
+        from: 'this.#nodes.delete(path)\n      throw error',
+        to: 'throw error',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/members/session-loop.ts',
+    caughtBy: 'test/recipes/members/persistent-ephemeral-faults.test.ts',
+    bugs: [
+      {
+        bug: 'setData() waits for ever for a session that has ended',
+        from: 'this.#end ??= { error }\n    this.#reject(error)',
+        to: 'this.#end ??= { error }',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/members/wanted-node.ts',
+    caughtBy: 'test/recipes/members/persistent-ephemeral-faults.test.ts',
+    bugs: [
+      {
+        bug: 'a second sequential node is created after the reply to the create of the first was lost',
+        from: 'this.#path = await this.#findSequential(client)',
+        to: 'this.#path = undefined',
+      },
+    ],
+  },
+]

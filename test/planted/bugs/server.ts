@@ -1,0 +1,289 @@
+// Bugs of the embedded server: undo, order, ensembles.
+import type { BugsOfFile } from '../planted-bug.ts'
+
+export const server: readonly BugsOfFile[] = [
+  {
+    file: 'src/server/connection.ts',
+    caughtBy: 'test/contract/contract.test.ts',
+    bugs: [
+      {
+        bug: 'a session that moves to a new connection keeps the old one too',
+        from: 'this.#owner.connectionOf(sessionId)?.close()',
+        to: '',
+      },
+      {
+        bug: 'the watches of a closed connection stay',
+        from: 'this.#owner.database.watches.forget(this)',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/elections.ts',
+    caughtBy: 'test/server/ensemble-failures.test.ts',
+    bugs: [
+      {
+        bug: 'a new leader continues with the zxids of the old epoch',
+        from: 'this.#leader.database.startAfter(zxid)',
+        to: '',
+      },
+      {
+        bug: 'a server with a new leader keeps the sessions that it made as a read-only server',
+        from: 'this.#readOnlyRoles.get(peer)?.close()',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/elections.ts',
+    caughtBy: 'test/server/ensemble-sessions.test.ts',
+    bugs: [
+      {
+        bug: 'a follower does not tell the leader which sessions it has served',
+        from: 'const touched = [...peer.touched]',
+        to: 'const touched: Parameters<typeof sessions.touch>[0][] = []',
+      },
+    ],
+  },
+  {
+    file: 'src/server/ensemble.ts',
+    caughtBy: 'test/server/ensemble-sessions.test.ts',
+    bugs: [
+      {
+        bug: 'a session that moves waits until its write is committed',
+        from: "      this.#network.fromLeader(peer, 'reply', () => done(session))",
+        to: "      this.#network.fromLeader(peer, 'reply', () => peer.whenApplied(this.log.last, () => done(session)))",
+      },
+    ],
+  },
+  {
+    file: 'src/server/fault-plan.ts',
+    caughtBy: 'test/server/transactions-and-close.test.ts',
+    bugs: [
+      {
+        bug: 'a delayed reply that was released keeps its timer',
+        from: 'this.#clock.clearTimeout(timer)',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/inbox.ts',
+    caughtBy: 'test/server/control.test.ts',
+    bugs: [
+      {
+        bug: 'the requests received during a pause are lost',
+        from: 'for (const chunk of chunks) this.received(chunk)',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/leader.ts',
+    caughtBy: 'test/server/ensemble-failures.test.ts',
+    bugs: [
+      {
+        bug: 'a session that only a leader without a majority has ended stays ended',
+        from: 'tx.record(() => this.sessions.revive(session))',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/leader.ts',
+    caughtBy: 'test/server/stop-and-start.test.ts',
+    bugs: [
+      {
+        bug: 'sessions expire as soon as a stopped server starts again',
+        from: 'for (const session of this.sessions.all) this.sessions.touch(session)',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/leader.ts',
+    caughtBy: 'test/server/transactions-and-close.test.ts',
+    bugs: [
+      {
+        bug: 'an error of the callback onTransaction undoes half of a transaction',
+        from: '    queueMicrotask(() => {\n      throw error\n    })',
+        to: '    throw error',
+      },
+    ],
+  },
+  {
+    file: 'src/server/leader.ts',
+    caughtBy: 'test/server/virtual-time.test.ts',
+    bugs: [
+      {
+        bug: 'a paused server expires sessions',
+        from: '    this.#isPaused = true\n    this.sessions.pauseExpiry()',
+        to: '    this.#isPaused = true',
+      },
+    ],
+  },
+  {
+    file: 'src/server/network.ts',
+    caughtBy: 'test/server/ensemble.test.ts',
+    bugs: [
+      {
+        bug: 'a lag delays messages in one direction only',
+        from: 'peer.fromLeader.send(delivered)',
+        to: 'if (peer.lag > 0) delivered()\n    else peer.fromLeader.send(delivered)',
+      },
+    ],
+  },
+  {
+    file: 'src/server/outbox.ts',
+    caughtBy: 'test/server/faults.test.ts',
+    bugs: [
+      {
+        bug: 'a released reply overtakes one that is held before it',
+        from: 'while (this.#holds[0]?.isActive === false) this.#holds.shift()',
+        to: 'while (this.#holds.some(({ isActive }) => !isActive)) this.#holds.splice(this.#holds.findIndex(({ isActive }) => !isActive), 1)[0]',
+      },
+    ],
+  },
+  {
+    file: 'src/server/peer.ts',
+    caughtBy: 'test/server/ensemble-sessions.test.ts',
+    bugs: [
+      {
+        bug: 'a follower keeps the connection of a session that has ended',
+        from: 'this.core.onSessionEnded(cause.session)',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/reads.ts',
+    caughtBy: 'test/contract/contract.test.ts',
+    bugs: [
+      {
+        bug: 'exists() sets no watch on a node that does not exist',
+        from: "  if (watch) watches.data.add(path, watcher, 'once')\n  return { stat: statOf(tree.get(path)) }",
+        to: "  const stat = statOf(tree.get(path))\n  if (watch) watches.data.add(path, watcher, 'once')\n  return { stat }",
+      },
+    ],
+  },
+  {
+    file: 'src/server/replication.ts',
+    caughtBy: 'test/server/ensemble-failures.test.ts',
+    bugs: [
+      {
+        bug: 'a write that no server of the new majority has logged keeps its effect',
+        from: 'this.log.rollBackTo(kept)',
+        to: '',
+      },
+      {
+        bug: 'a server serves clients before it has what the others have committed',
+        from: 'peer.applyUpTo(this.#committed)\n    peer.logged',
+        to: 'peer.logged',
+      },
+    ],
+  },
+  {
+    file: 'src/server/server.ts',
+    caughtBy: 'test/server/ensemble-control.test.ts',
+    bugs: [
+      {
+        bug: 'a server that cannot listen leaves the others open',
+        from: 'await Promise.all(endpoints.map(endpoint => endpoint.close()))\n      throw',
+        to: 'throw',
+      },
+    ],
+  },
+  {
+    file: 'src/server/sessions.ts',
+    caughtBy: 'test/contract/contract.test.ts',
+    bugs: [
+      {
+        bug: 'a session that reconnects keeps its old timeout',
+        from: '    this.#negotiate(session, timeout)\n    return session\n  }\n\n  /** Postpones',
+        to: '    this.touch(session)\n    return session\n  }\n\n  /** Postpones',
+      },
+    ],
+  },
+  {
+    file: 'src/server/snapshot.ts',
+    caughtBy: 'test/server/control.test.ts',
+    bugs: [
+      {
+        bug: 'a test that changes a snapshot changes the server',
+        from: 'node.data && Buffer.from(node.data)',
+        to: 'node.data',
+      },
+    ],
+  },
+  {
+    file: 'src/server/standalone.ts',
+    caughtBy: 'test/server/virtual-time.test.ts',
+    bugs: [
+      {
+        bug: 'resume() expires sessions before it executes the requests that kept them alive',
+        from: '    this.core.resume()\n    this.leader.resume()',
+        to: '    this.leader.resume()\n    this.core.resume()',
+      },
+    ],
+  },
+  {
+    file: 'src/server/transaction.ts',
+    caughtBy: 'test/contract/contract.test.ts',
+    bugs: [
+      {
+        bug: 'a rejected multi sends the events of its operations',
+        from: 'this.#changes.length = 0',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/tree.ts',
+    caughtBy: 'test/contract/contract.test.ts',
+    bugs: [
+      {
+        bug: 'a rejected multi leaves the counter of its parent increased',
+        from: 'Object.assign(parent, { created, pzxid })',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/tree.ts',
+    caughtBy: 'test/server/control.test.ts',
+    bugs: [
+      {
+        bug: 'the ephemeral nodes of an ended session stay',
+        from: 'for (const path of this.ephemeralsOf(session)) this.delete(tx, path)',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/server/watches.ts',
+    caughtBy: 'test/contract/contract.test.ts',
+    bugs: [
+      {
+        bug: 'a session that watches the data and the children of a node gets two events for its deletion',
+        from: 'path, acl, zxid, notified)',
+        to: 'path, acl, zxid)',
+      },
+    ],
+  },
+  {
+    file: 'src/server/writes.ts',
+    caughtBy: 'test/contract/contract.test.ts',
+    bugs: [
+      {
+        bug: 'a multi that is rejected keeps the changes before the failed operation',
+        from: 'context.tx.rollBack()',
+        to: '',
+      },
+      {
+        bug: 'the right to delete a node depends on its own ACL and not on that of its parent',
+        from: 'requirePermission(tree.get(parentPath).acl, perms.delete, identities)\n  const node = tree.get(path)',
+        to: 'const node = tree.get(path)\n  requirePermission(node.acl, perms.delete, identities)',
+      },
+    ],
+  },
+]
