@@ -32,8 +32,8 @@ export function importRulesOf(files: ReadonlyMap<string, string>): ImportRules {
   return rules
 }
 
-export function importGraphOf(files: ReadonlyMap<string, string>): ImportGraph {
-  return new Map([...files].map(([file, text]) => [file, importsOf(file, text)]))
+export function importGraphOf(files: ReadonlyMap<string, string>, imports = importsOf): ImportGraph {
+  return new Map([...files].map(([file, text]) => [file, imports(file, text)]))
 }
 
 /** Returns the imports of a file, with type imports and `import()` of modules and of types. */
@@ -43,6 +43,11 @@ export function importsOf(file: string, text: string): string[] {
     specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : specifier,
   )
 }
+
+const TYPE_IMPORT = /\b(?:import|export) type (?:\{[^}]*\}|\* as \w+|\w+) from '[^']+'/g
+
+/** Returns the imports that the JavaScript of a file has too: those of values. */
+export const valueImportsOf = (file: string, text: string): string[] => importsOf(file, text.replace(TYPE_IMPORT, ''))
 
 /** Returns a sentence for each import that the rule of its folder does not allow. */
 export function wrongImports(graph: ImportGraph, rules: ImportRules): string[] {
