@@ -20,7 +20,7 @@ const programs = {
     console.log(JSON.stringify({ ms: performance.now() - begun }))`,
   'lost.mjs': `
     import { connect } from 'zkwire'
-    import { LockError, Mutex } from 'zkwire/recipes'
+    import { RecipeError, Mutex } from 'zkwire/recipes'
     import { Server } from 'zkwire/server'
     const server = await Server.start()
     const zk = await connect(server.connectString)
@@ -28,7 +28,7 @@ const programs = {
       held.signal.addEventListener('abort', () => resolve('result'))
       server.expireSession(zk.sessionId)
     })).catch(error => error)
-    console.log(JSON.stringify({ isLockError: error instanceof LockError, code: error.code, value: error.value }))
+    console.log(JSON.stringify({ isRecipeError: error instanceof RecipeError, code: error.code, value: error.value }))
     await zk.close()
     await server.close()`,
   'stopped.mjs': `
@@ -76,7 +76,7 @@ describe('a user of the packed package', function () {
   })
 
   it('gets LOST with the result of the function from use() if the session ended meanwhile', async () => {
-    expect(await resultOf('lost.mjs')).to.deep.equal({ isLockError: true, code: 'LOST', value: 'result' })
+    expect(await resultOf('lost.mjs')).to.deep.equal({ isRecipeError: true, code: 'LOST', value: 'result' })
   })
 
   it('can stop a leader by the signal of lead(), whose reason the function sees; no node is left', async () => {

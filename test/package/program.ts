@@ -2,7 +2,7 @@
 
 const names = {
   zkwire: 'connect, ZooKeeperError',
-  'zkwire/recipes': 'LockError, Mutex',
+  'zkwire/recipes': 'RecipeError, Mutex',
   'zkwire/server': 'Server',
 }
 const imports = Object.entries(names)
@@ -35,7 +35,7 @@ async function use() {
   await zk.close()
   await server.close()
   const isBytes = data instanceof Uint8Array && Buffer.isBuffer(data)
-  return [isBytes, String(data), ...codes, late?.status === 'rejected' && late.reason instanceof LockError && late.reason.code, token].join()
+  return [isBytes, String(data), ...codes, late?.status === 'rejected' && late.reason instanceof RecipeError && late.reason.code, token].join()
 }
 `
 export const expected = 'true,text,NODEEXISTS,REQUESTTOOLARGE,BADARGUMENTS,TIMEOUT,true'

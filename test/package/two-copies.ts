@@ -78,11 +78,11 @@ export const checks: Record<string, () => Promise<void> | void> = {
     assert(next.token > held.token)
     await assert.rejects(
       new recipes.Mutex(both.foreign, '/deep/lock').acquire({ timeout: 5 }),
-      (error: unknown) => error instanceof other.recipes.LockError && error.code === 'TIMEOUT',
+      (error: unknown) => error instanceof other.recipes.RecipeError && error.code === 'TIMEOUT',
     )
     both.server.expireSession(both.foreign.sessionId)
     await new Promise(resolve => next.signal.addEventListener('abort', resolve))
-    assert(next.signal.reason instanceof other.recipes.LockError)
+    assert(next.signal.reason instanceof other.recipes.RecipeError)
   },
 
   async 'a MultiLock sorts the locks of a MultiLock of the other copy'() {

@@ -6,21 +6,19 @@ import * as recipes from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
 
-const { Barrier, LockError, MultiLock, Mutex, ReadWriteLock, ReentrantMutex } = recipes
+const { Barrier, MultiLock, Mutex, ReadWriteLock, RecipeError, ReentrantMutex } = recipes
 
 describe('zkwire/recipes', () => {
-  it('exports the recipes, LockError, revoke and the retry policies, and nothing else', () => {
+  it('exports the recipes, RecipeError, revoke and the retry policies, and nothing else', () => {
     expect(Object.keys(recipes).sort()).to.deep.equal([
       'Barrier',
       'Cache',
-      'CacheError',
       'Counter',
       'DoubleBarrier',
       'EphemeralMutex',
       'HerdMutex',
       'LeaderElection',
       'Lease',
-      'LockError',
       'Membership',
       'MultiLock',
       'Mutex',
@@ -28,10 +26,10 @@ describe('zkwire/recipes', () => {
       'PersistentEphemeral',
       'Queue',
       'ReadWriteLock',
+      'RecipeError',
       'ReentrantMutex',
       'Semaphore',
       'Services',
-
       'SharedValue',
       'TicketMutex',
       'exponentialBackoffRetry',
@@ -45,12 +43,12 @@ describe('zkwire/recipes', () => {
     ])
   })
 
-  it('says in a LockError which call failed, for which lock, and what to do', async () => {
+  it('says in a RecipeError which call failed, for which lock, and what to do', async () => {
     await using server = await Server.start()
     await using client = await connect(server.connectString)
     const held = await new Mutex(client, '/l').acquire()
     const failed = await failureOf(new Mutex(client, '/l').acquire({ timeout: 5 }))
-    expect(failed).to.be.instanceOf(LockError).and.to.include({ code: 'TIMEOUT', path: '/l' })
+    expect(failed).to.be.instanceOf(RecipeError).and.to.include({ code: 'TIMEOUT', path: '/l' })
     expect((failed as Error).message).to.match(
       /^TIMEOUT: \/l: acquire\(\) took longer than its timeout of 5 ms: call it/,
     )

@@ -12,7 +12,7 @@ import {
   type WatchEvent,
 } from '../../src/index.ts'
 import { constants, explain, operations, paths, records } from '../../src/protocol/entry.ts'
-import { LockError, Mutex, ReentrantMutex } from '../../src/recipes/index.ts'
+import { RecipeError, Mutex, ReentrantMutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/index.ts'
 
@@ -137,7 +137,7 @@ const anyServerSteps: Readonly<Record<string, Step>> = {
     assert.equal(await mutex.tryAcquire(), null)
     await assert.rejects(
       mutex.acquire({ timeout: 50 }),
-      (error: unknown) => error instanceof LockError && error.code === 'TIMEOUT',
+      (error: unknown) => error instanceof RecipeError && error.code === 'TIMEOUT',
     )
     const cancellation = new AbortController()
     const acquiring = mutex.acquire({ signal: cancellation.signal })

@@ -3,7 +3,7 @@ import { connect, type Client } from '../../../src/index.ts'
 import {
   HerdMutex,
   LeaderElection,
-  LockError,
+  RecipeError,
   Mutex,
   ReadWriteLock,
   Semaphore,
@@ -43,7 +43,7 @@ await serve(async (address, sessionTimeout) => {
         const held = await acquire(patience === 0 ? {} : { timeout: patience })
         return () => held.release()
       } catch (error) {
-        if (error instanceof LockError && error.code === 'TIMEOUT') return undefined
+        if (error instanceof RecipeError && error.code === 'TIMEOUT') return undefined
         throw error
       }
     },

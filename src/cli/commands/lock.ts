@@ -1,7 +1,7 @@
 // `zkwire lock`.
 import { hostname, userInfo } from 'node:os'
 import type { Client } from '../../client/index.ts'
-import { LockError, Mutex, ReadWriteLock, Semaphore, TicketMutex, type Held, type Lock } from '../../recipes/index.ts'
+import { Mutex, ReadWriteLock, RecipeError, Semaphore, TicketMutex, type Held, type Lock } from '../../recipes/index.ts'
 import { command, type Values } from '../frame/command.ts'
 import { CommandError, statuses, UsageError } from '../frame/failure.ts'
 import { graceOf, release, runGuarded } from '../frame/guarded-program.ts'
@@ -134,7 +134,7 @@ async function acquire(
   try {
     return await lock.acquire({ ...options, timeout: seconds * 1000 })
   } catch (error) {
-    if (!(error instanceof LockError) || error.code !== 'TIMEOUT') throw error
+    if (!(error instanceof RecipeError) || error.code !== 'TIMEOUT') throw error
     throw new CommandError(statuses.timeout, `${escaped(lock.path)} was not acquired within ${seconds} s`)
   }
 }

@@ -1,6 +1,6 @@
 // What a command is, and what it gets. This folder holds all that the commands share: arguments, output, errors,
 // connections, signals.
-// May import: client/index.ts, protocol/index.ts, protocol/option-checks.ts, recipes/node/lock-error.ts, runtime,
+// May import: client/index.ts, protocol/index.ts, protocol/option-checks.ts, recipes/node/recipe-error.ts, runtime,
 // sasl/index.ts, transport.
 import type { Client, ConnectOptions } from '../../client/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -35,8 +35,8 @@ export interface Argument {
   readonly name: string
   readonly help: string
   /**
-   * Says how it is completed, and how it is read. `path`: the path of a node. `newPath`: that of a node to create, which
-   * may end with a slash. Default: any text.
+   * Says how it is completed, and how it is read. `path`: the path of a node. `newPath`: that of a node to create,
+   * which may end with a slash. Default: any text.
    */
   readonly kind?: 'path' | 'newPath' | 'file' | 'command'
   readonly choices?: readonly string[]

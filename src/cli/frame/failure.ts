@@ -1,7 +1,7 @@
 // The failures of a command: exit statuses, and one line for each failure.
 import { ZooKeeperError, isCode, type ErrorCode } from '../../protocol/index.ts'
 import { bySimilarity } from '../../protocol/option-checks.ts'
-import { LockError } from '../../recipes/node/lock-error.ts'
+import { RecipeError } from '../../recipes/node/recipe-error.ts'
 import { escaped } from './text.ts'
 
 /** Exit statuses. 64 to 76 are those of sysexits.h. */
@@ -63,11 +63,11 @@ export function statusOf(error: unknown): number {
   if (error instanceof UsageError || isCode(error, 'BADARGUMENTS')) return statuses.usage
   if (isCode(error, ...UNREACHABLE)) return statuses.noServer
   if (error instanceof ZooKeeperError) return statuses.refused
-  if (error instanceof LockError) return lockStatuses[error.code] ?? statuses.refused
+  if (error instanceof RecipeError) return recipeStatuses[error.code] ?? statuses.refused
   return isSystemError(error) ? statuses.refused : statuses.internal
 }
 
-const lockStatuses: Partial<Record<LockError['code'], number>> = { TIMEOUT: statuses.timeout, LOST: statuses.lost }
+const recipeStatuses: Partial<Record<RecipeError['code'], number>> = { TIMEOUT: statuses.timeout, LOST: statuses.lost }
 
 /** Returns one line for an error, or undefined if the user needs none. */
 export function messageOf(error: unknown): string | undefined {

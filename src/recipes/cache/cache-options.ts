@@ -55,8 +55,8 @@ export interface CacheOptions {
    */
   paths?: (path: string) => boolean
   /**
-   * Whether the cache keeps the data of a node: true, false, or a function of its path and Stat. Without its data, a node
-   * has `data: undefined`. Default true.
+   * Whether the cache keeps the data of a node: true, false, or a function of its path and Stat. Without its data, a
+   * node has `data: undefined`. Default true.
    */
   data?: boolean | ((path: string, stat: Stat) => boolean)
   /**
@@ -66,7 +66,7 @@ export interface CacheOptions {
   codec?: CacheCodec
   /**
    * The most bytes of memory that the copy may need, 0 or more: see `bytes` of the cache. If it needs more, the cache
-   * ends with a CacheError `TOOLARGE`. Default Infinity.
+   * ends with a RecipeError `TOOLARGE`. Default Infinity.
    */
   maxBytes?: number
   /**

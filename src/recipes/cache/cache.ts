@@ -7,7 +7,7 @@ import { onAbort } from '../../runtime/abort.ts'
 import type { Client, State, WatchEvent } from '../../client/index.ts'
 import { checkArguments, checkListener } from '../node/arguments.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
-import { CacheError } from './cache-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { cacheOptionChecks, changesOptionChecks, type CacheOptions, type CacheState } from './cache-options.ts'
 import { Changes, type CacheChange, type CacheNode, type CacheChangesOptions } from './changes.ts'
 import { Content } from './content.ts'
@@ -39,7 +39,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   readonly path: string
   /**
    * Resolves when the copy is complete for the first time. Rejects if the cache ends before: with the reason of
-   * `options.signal`, a CacheError TOOLARGE, or a ZooKeeperError, for example SESSIONEXPIRED or CLOSED.
+   * `options.signal`, a RecipeError TOOLARGE, or a ZooKeeperError, for example SESSIONEXPIRED or CLOSED.
    */
   readonly ready: Promise<void>
   readonly #maxBytes: number
@@ -58,8 +58,8 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   #closed: Promise<void> | undefined
 
   /**
-   * Begins to load at once. Call {@link changes} or {@link on} in the same turn of the event loop to get all nodes of the
-   * tree as changes too.
+   * Begins to load at once. Call {@link changes} or {@link on} in the same turn of the event loop to get all nodes of
+   * the tree as changes too.
    * @throws ZooKeeperError BADARGUMENTS
    */
   constructor(client: Client, path: string, options: CacheOptions = {}) {
@@ -141,8 +141,8 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
 
   /**
    * The nodes that the session may not read (NOAUTH), or whose reply exceeds `maxReplyBytes` (REPLYTOOLARGE), with the
-   * errors. The copy contains neither them nor the nodes below them. The cache tries again when they change, and after a
-   * lost connection.
+   * errors. The copy contains neither them nor the nodes below them. The cache tries again when they change, and after
+   * a lost connection.
    */
   get hidden(): ReadonlyMap<string, Error> {
     return this.#keeper.hidden
@@ -176,7 +176,9 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     return this.#keeper.copy.children(path)
   }
 
-  /** Iterates over all nodes as they are now, each before its children. Later changes have no effect on the iteration. */
+  /**
+   * Iterates over all nodes as they are now, each before its children. Later changes have no effect on the iteration.
+   */
   *[Symbol.iterator](): Generator<CacheNode, undefined> {
     const copy = this.#keeper.copy.clone()
     for (const [path, record] of copy.below(this.path)) yield this.#keeper.node(path, record)
@@ -187,7 +189,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   /**
    * Iterates over the changes from this call on: `for await (const change of cache.changes())`. Ends when the cache is
    * closed. If the cache ends otherwise, rejects with the error after the changes before it.
-   * @throws ZooKeeperError BADARGUMENTS; when iterating: the reason of the signal, CacheError LAGGING, TOOLARGE, or a
+   * @throws ZooKeeperError BADARGUMENTS; when iterating: the reason of the signal, RecipeError LAGGING, TOOLARGE, or a
    * ZooKeeperError, for example SESSIONEXPIRED
    * @example
    * await using cache = new Cache(zk, '/app')
@@ -201,8 +203,8 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   }
 
   /**
-   * Calls the listener with each change. Errors that it throws are passed to the option `onUncaughtError` of the client.
-   * Registering the same function again has no effect.
+   * Calls the listener with each change. Errors that it throws are passed to the option `onUncaughtError` of the
+   * client. Registering the same function again has no effect.
    * @throws ZooKeeperError BADARGUMENTS
    * @example
    * await using cache = new Cache(zk, '/app')
@@ -285,10 +287,13 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   #checkSize(): void {
     if (this.bytes <= this.#maxBytes) return
     const detail = `the copy needs more than maxBytes, ${this.#maxBytes}: raise it, or leave out data or paths`
-    this.#end({ error: new CacheError('TOOLARGE', this.path, detail) })
+    this.#end({ error: new RecipeError('TOOLARGE', this.path, { detail }) })
   }
 
-  /** A read that fails sets no watch, but exists() sets one. Servers without persistent watches need no permission for it. */
+  /**
+   * A read that fails sets no watch, but exists() sets one. Servers without persistent watches need no permission for
+   * it.
+   */
   #watchExistence(path: string): void {
     if (!this.#keeper.watchesEachNode || this.#existenceWatches.has(path)) return
     this.#existenceWatches.add(path)

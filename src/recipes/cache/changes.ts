@@ -1,7 +1,7 @@
 // The changes that a cache reports, and the readers that wait for them.
 import type { Stat } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import { CacheError } from './cache-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 
 /**
  * A node as the cache has it.
@@ -57,7 +57,7 @@ export interface CacheChangesOptions {
   /** Ends the iteration when it aborts. `next()` then rejects with the signal's reason. Default: no signal. */
   signal?: AbortSignal
   /**
-   * The most changes that wait for the reader, 1 or more. If there are more, the iteration rejects with a CacheError
+   * The most changes that wait for the reader, 1 or more. If there are more, the iteration rejects with a RecipeError
    * `LAGGING`, and the reader must begin again. Default: no limit.
    */
   capacity?: number
@@ -105,7 +105,7 @@ export class ChangeQueue implements AsyncIterator<CacheChange, undefined>, Async
     if (waiting !== undefined) return waiting.resolve({ value: change, done: false })
     if (this.#changes.length - this.#first < this.#capacity) return void this.#changes.push(change)
     const detail = `more than ${this.#capacity} changes wait for their reader: read the copy, and call changes() again`
-    this.#discard({ error: new CacheError('LAGGING', this.#path, detail) })
+    this.#discard({ error: new RecipeError('LAGGING', this.#path, { detail }) })
   }
 
   next(): Promise<Result> {

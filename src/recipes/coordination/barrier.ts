@@ -85,7 +85,7 @@ export class Barrier {
 
   /**
    * Resolves when the barrier is down; at once if it is down already.
-   * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS, SESSIONEXPIRED, NOAUTH
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS, SESSIONEXPIRED, NOAUTH
    * @example
    * const barrier = new Barrier(zk, '/migration')
    * await barrier.wait() // => undefined
@@ -134,7 +134,7 @@ export class DoubleBarrier {
 
   /**
    * Resolves when `memberCount` members have entered. A member whose call fails is not counted any more.
-   * @throws ZooKeeperError BADARGUMENTS, also if this member has entered already; LockError TIMEOUT; the signal's
+   * @throws ZooKeeperError BADARGUMENTS, also if this member has entered already; RecipeError TIMEOUT; the signal's
    * reason; other ZooKeeperErrors, for example SESSIONEXPIRED, NOAUTH
    * @example
    * const alone = new DoubleBarrier(zk, '/start', 2)
@@ -162,7 +162,7 @@ export class DoubleBarrier {
 
   /**
    * Resolves when all members that were inside have left. A member whose call fails has left nevertheless.
-   * @throws ZooKeeperError BADARGUMENTS, also if this member has not entered; LockError TIMEOUT; the signal's reason;
+   * @throws ZooKeeperError BADARGUMENTS, also if this member has not entered; RecipeError TIMEOUT; the signal's reason;
    * other ZooKeeperErrors, for example SESSIONEXPIRED, NOAUTH
    * @example
    * const member = new DoubleBarrier(zk, '/work', 1)

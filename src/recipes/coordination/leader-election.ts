@@ -101,7 +101,7 @@ export class LeaderElection {
   /**
    * Queues for the leadership, and resolves when this participant leads. It leads until it releases the result or loses
    * the leadership. `watchOwnNode` is true by default.
-   * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
+   * @throws RecipeError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
    * SESSIONEXPIRED, NOAUTH
    * @example
    * await using held = await new LeaderElection(zk, '/election', { id: 'host-1' }).campaign({ timeout: 10_000 })
@@ -117,7 +117,7 @@ export class LeaderElection {
    * the leadership was lost, after a pause of at most a second if it ends again and again at once. `held.signal` aborts
    * on loss, and when `options.signal` aborts. The function should then end; errors that it throws after that are
    * ignored. Resolves when `options.signal` has aborted and no function is running.
-   * @throws the function's error, if it fails while this participant leads; LockError EXHAUSTED; ZooKeeperError
+   * @throws the function's error, if it fails while this participant leads; RecipeError EXHAUSTED; ZooKeeperError
    * BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session (`supervise` can start a new session);
    * AggregateError if the function fails and the release is refused too
    * @example
@@ -225,8 +225,8 @@ export class LeaderElection {
   }
 
   /**
-   * Reads and watches the leader, or the directory if there is no leader. Returns undefined if the leader changed during
-   * the call: the caller must then abort the signal, which removes the watch, and call again.
+   * Reads and watches the leader, or the directory if there is no leader. Returns undefined if the leader changed
+   * during the call: the caller must then abort the signal, which removes the watch, and call again.
    */
   async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> } | undefined> {
     const { queue } = this.#leadership

@@ -5,7 +5,7 @@ import { mustBe, optionsProblem, type Checks } from '../../protocol/option-check
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import type { WaitOptions } from '../node/cancellable.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { ChangeListeners } from './change-listeners.ts'
 import { formats, rangeProblem, type CounterFormat } from './counter-format.ts'
 import { SharedValue } from './shared-value.ts'
@@ -78,7 +78,7 @@ export class Counter {
 
   /**
    * Reads the value from the connected server, which may lag behind, as {@link SharedValue.get} does.
-   * @throws LockError UNSUPPORTED if the node's data has another format; ZooKeeperError, for example NOAUTH
+   * @throws RecipeError UNSUPPORTED if the node's data has another format; ZooKeeperError, for example NOAUTH
    * @example await new Counter(zk, '/orders', { initial: 7 }).get() // => 7n
    */
   async get(): Promise<bigint> {
@@ -88,8 +88,8 @@ export class Counter {
   /**
    * Adds a number, and resolves with the new value.
    * @param delta an integer, which may be negative
-   * @throws RangeError if the result would be outside the range of the format; LockError UNSUPPORTED if the node's data
-   * has another format; LockError TIMEOUT; the signal's reason; ZooKeeperError as {@link SharedValue.update}
+   * @throws RangeError if the result would be outside the range of the format; RecipeError UNSUPPORTED if the node's
+   * data has another format; RecipeError TIMEOUT; the signal's reason; ZooKeeperError as {@link SharedValue.update}
    * @example
    * const orders = new Counter(zk, '/orders')
    * await orders.add(2) // => 2n
@@ -151,7 +151,8 @@ export class Counter {
 
   /**
    * Yields the present value, and then each new one, as {@link SharedValue.changes} does.
-   * @throws LockError UNSUPPORTED if the node's data has another format; ZooKeeperError as {@link SharedValue.changes}
+   * @throws RecipeError UNSUPPORTED if the node's data has another format; ZooKeeperError as
+   * {@link SharedValue.changes}
    * @example
    * for await (const value of new Counter(zk, '/orders').changes()) {
    *   value // => 0n
@@ -163,8 +164,8 @@ export class Counter {
   }
 
   /**
-   * Calls the listener with the present value, and then with each new one. Treats errors as {@link SharedValue.on} does.
-   * LockError UNSUPPORTED, which means that the node's data has another format, is an error of a read.
+   * Calls the listener with the present value, and then with each new one. Treats errors as {@link SharedValue.on}
+   * does. RecipeError UNSUPPORTED, which means that the node's data has another format, is an error of a read.
    * @throws ZooKeeperError BADARGUMENTS
    * @example
    * const next = new Promise(resolve => new Counter(zk, '/orders', { initial: 7 }).on('change', resolve))
@@ -208,7 +209,7 @@ export class Counter {
     const value = formats[this.format]().decode(data)
     if (value !== undefined) return value
     const detail = `the node has ${data.length} bytes, which are no ${this.format}: choose the format of its other users`
-    throw new LockError('UNSUPPORTED', this.path, { detail })
+    throw new RecipeError('UNSUPPORTED', this.path, { detail })
   }
 
   #encode(value: bigint): Buffer {

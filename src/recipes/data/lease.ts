@@ -7,7 +7,7 @@ import { Mutex } from '../locks/mutex.ts'
 import type { Held } from '../locks/held.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './lease-record.ts'
 
 /**
@@ -92,9 +92,9 @@ export class Lease {
    * Obtains the lease, or renews it if this holder has it. Resolves with null if another holder has it, and does not
    * wait for its end. Waits through lost connections, and while another client reads or writes the lease. If the call
    * is cancelled, the lease may be obtained nevertheless.
-   * @throws LockError TIMEOUT; LockError UNSUPPORTED if the node contains no lease of kazoo; LockError LOST if another
-   * client deleted the node of the lock that protects the lease; the signal's reason; ZooKeeperError, for example
-   * BADARGUMENTS, NOAUTH, SESSIONEXPIRED
+   * @throws RecipeError TIMEOUT; RecipeError UNSUPPORTED if the node contains no lease of kazoo; RecipeError LOST if
+   * another client deleted the node of the lock that protects the lease; the signal's reason; ZooKeeperError, for
+   * example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
    * @example
    * const lease = new Lease(zk, '/leases/report', { holder: 'host-1', duration: 60_000 })
    * const term = await lease.obtain()
@@ -134,7 +134,9 @@ export class Lease {
     return count === undefined ? [this.path] : Array.from({ length: count }, (_, i) => join(this.path, String(i)))
   }
 
-  /** Returns the paths of all leases, first the one that this holder has. Otherwise a renewal could take a second one. */
+  /**
+   * Returns the paths of all leases, first the one that this holder has. Otherwise a renewal could take a second one.
+   */
   async #ownFirst(signal: AbortSignal): Promise<string[]> {
     const paths = this.#paths
     if (paths.length === 1) return paths
@@ -154,7 +156,7 @@ export class Lease {
       return await this.#client.retry(() => task(held), { signal })
     } catch (error) {
       const isLost = error instanceof MultiError && isCode(error, 'NONODE') && error.path === held.path
-      throw isLost ? new LockError('LOST', path, { cause: error }) : error
+      throw isLost ? new RecipeError('LOST', path, { cause: error }) : error
     } finally {
       await held.release()
     }
@@ -193,7 +195,7 @@ export class Lease {
     if (record === 'newer') return { holder: '', end: Infinity }
     if (record !== undefined) return record
     const detail = `the data of ${holderNode(path)} is no lease of kazoo: delete the node, or use another path`
-    throw new LockError('UNSUPPORTED', path, { detail })
+    throw new RecipeError('UNSUPPORTED', path, { detail })
   }
 
   #run<T>(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

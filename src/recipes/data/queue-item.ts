@@ -3,7 +3,7 @@ import { inBackground, newUuid } from '../../client/recipe-support.ts'
 import { isCode, join, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { priorityOf } from './queue-index.ts'
@@ -64,8 +64,9 @@ export class QueueItem implements AsyncDisposable {
   }
 
   /**
-   * Deletes the item from the queue, because it has been processed. Waits through lost connections. May be called again.
-   * @throws LockError LOST if the session has ended, or the item is not taken any more: another consumer may process
+   * Deletes the item from the queue, because it has been processed. Waits through lost connections. May be called
+   * again.
+   * @throws RecipeError LOST if the session has ended, or the item is not taken any more: another consumer may process
    * the item again, or the item may have been completed; ZooKeeperError NOAUTH if the server refuses the deletion; the
    * item is then still taken
    * @example
@@ -84,8 +85,8 @@ export class QueueItem implements AsyncDisposable {
   }
 
   /**
-   * Gives the item back to the queue, at its old place. Does nothing if it was completed. Resolves when another consumer
-   * can take it. May be called again.
+   * Gives the item back to the queue, at its old place. Does nothing if it was completed. Resolves when another
+   * consumer can take it. May be called again.
    * @throws ZooKeeperError NOAUTH if the server refuses; the item is then still taken
    * @example
    * await using queue = new Queue(zk, '/queues/mails')
@@ -168,9 +169,9 @@ export class ItemClaim {
     this.owner.onGivenBack(this.name)
   }
 
-  lost(reason: string, cause?: unknown): LockError {
+  lost(reason: string, cause?: unknown): RecipeError {
     const detail = `${reason}. Another consumer may process the item ${this.name} again`
-    return new LockError('LOST', this.owner.path, { detail, cause })
+    return new RecipeError('LOST', this.owner.path, { detail, cause })
   }
 
   #nodeFactory(): NodeFactory {

@@ -7,7 +7,7 @@ import type { Client, Data } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { MarkedMulti } from './marked-multi.ts'
 import { itemPrefix } from './queue-index.ts'
 import { ItemClaim, type ItemOwner, type QueueItem } from './queue-item.ts'
@@ -57,8 +57,8 @@ export class Queue implements AsyncDisposable {
   /**
    * Puts an item at the end of the queue, or before all items of a higher number of priority. It is put exactly once,
    * also if the connection is lost. If the call is cancelled or the session ends, it may be put nevertheless.
-   * @throws LockError TIMEOUT; LockError EXHAUSTED if the numbers of the directory are used up; the signal's reason;
-   * ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
+   * @throws RecipeError TIMEOUT; RecipeError EXHAUSTED if the numbers of the directory are used up; the signal's
+   * reason; ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
    * @example
    * await using queue = new Queue(zk, '/queues/mails')
    * await queue.put('later')
@@ -85,7 +85,7 @@ export class Queue implements AsyncDisposable {
   /**
    * Waits for an item and takes it. The first call of take(), tryTake() or consume() sets two watches. They stay until
    * {@link close}, or until a consume() has ended while no other call waits.
-   * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
    * {@link close}
    * @example
    * await using queue = new Queue(zk, '/queues/mails')
@@ -111,9 +111,9 @@ export class Queue implements AsyncDisposable {
   /**
    * Runs a function for each item, and completes the item when the function has ended, unless the function itself has
    * completed or released it. Resolves when the signal has aborted and no function is running.
-   * @throws the function's error, after the item was released and the other functions have ended; LockError LOST if the
-   * session ended while an item was processed; ZooKeeperError at the end of the session (`supervise` can start a new
-   * session), BADARGUMENTS, NOAUTH
+   * @throws the function's error, after the item was released and the other functions have ended; RecipeError LOST if
+   * the session ended while an item was processed; ZooKeeperError at the end of the session (`supervise` can start a
+   * new session), BADARGUMENTS, NOAUTH
    * @example
    * await using queue = new Queue(zk, '/queues/mails')
    * await queue.put('first')
@@ -166,8 +166,8 @@ export class Queue implements AsyncDisposable {
   }
 
   /**
-   * Removes the watches of this object. Calls that wait for an item reject with CLOSED. Items that were taken stay taken.
-   * Never rejects. May be called again, and a later take() sets the watches again.
+   * Removes the watches of this object. Calls that wait for an item reject with CLOSED. Items that were taken stay
+   * taken. Never rejects. May be called again, and a later take() sets the watches again.
    * @example
    * const queue = new Queue(zk, '/queues/mails')
    * const taken = queue.take().catch((error: ZooKeeperError) => error)
@@ -210,7 +210,7 @@ export class Queue implements AsyncDisposable {
             return
           } catch (error) {
             // The counter stays at its maximum, and a node has that number already.
-            if (isCode(error, 'NODEEXISTS')) throw new LockError('EXHAUSTED', this.path, { cause: error })
+            if (isCode(error, 'NODEEXISTS')) throw new RecipeError('EXHAUSTED', this.path, { cause: error })
             if (!isCode(error, 'NONODE')) throw error
           }
           await ensureDirectory(client, this.path, { mode: 'persistent', acl, signal })

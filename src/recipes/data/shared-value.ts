@@ -72,9 +72,9 @@ export class SharedValue {
    *
    * If the call is cancelled, or the session ends, the value may be written nevertheless. The error then has the fate
    * `unknown`, or is the signal's reason.
-   * @param fn gets the present value and returns the next one, or undefined to leave the value. It may be called several
-   * times, so it must do nothing but compute the value. It must not return a promise
-   * @throws the function's error; LockError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
+   * @param fn gets the present value and returns the next one, or undefined to leave the value. It may be called
+   * several times, so it must do nothing but compute the value. It must not return a promise
+   * @throws the function's error; RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
    * NOAUTH, SESSIONEXPIRED
    * @example
    * const words = new SharedValue(zk, '/words')
@@ -170,8 +170,9 @@ export class SharedValue {
   }
 
   /**
-   * Calls the listener with the present value, and then with each new one, as {@link changes} yields them. Each listener
-   * needs one watch, until {@link off} or the end of the session. Registering the same function again has no effect.
+   * Calls the listener with the present value, and then with each new one, as {@link changes} yields them. Each
+   * listener needs one watch, until {@link off} or the end of the session. Registering the same function again has no
+   * effect.
    *
    * Errors that the listener throws are passed to the option `onUncaughtError` of the client. So is an error of a read,
    * for example NOAUTH, which also removes the listener.

@@ -4,7 +4,7 @@ import type { Checks } from '../../protocol/option-checks.ts'
 import { isCode } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/index.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { isRevocation } from './revoke.ts'
@@ -42,8 +42,8 @@ export abstract class Held implements AsyncDisposable {
    */
   abstract readonly token: bigint
   /**
-   * Aborts with a LockError LOST when the lock is lost or must be presumed lost. Reading this property after a stall of
-   * the process makes the signal abort at once. A release does not abort it.
+   * Aborts with a RecipeError LOST when the lock is lost or must be presumed lost. Reading this property after a stall
+   * of the process makes the signal abort at once. A release does not abort it.
    * @example
    * await using held = await new Mutex(zk, '/locks/orders').acquire({ watchOwnNode: true })
    * const lost = new Promise(resolve => held.signal.addEventListener('abort', resolve))
@@ -78,7 +78,7 @@ export abstract class Held implements AsyncDisposable {
   /**
    * Returns a transaction to which writes can be added. It fails if the lock's node does not exist any more, so that a
    * holder that lost the lock cannot write.
-   * @throws LockError UNSUPPORTED if another node may get the same name
+   * @throws RecipeError UNSUPPORTED if another node may get the same name
    * @example
    * const held = await new Mutex(zk, '/locks/orders').acquire()
    * const write = held.guard().create('/orders', 'v1')
@@ -203,7 +203,7 @@ export class NodeHeld extends Held {
   }
 
   override guard(): Transaction {
-    if (!this.#ownNode.isUnique) throw new LockError('UNSUPPORTED', this.lock, { detail: NO_GUARD })
+    if (!this.#ownNode.isUnique) throw new RecipeError('UNSUPPORTED', this.lock, { detail: NO_GUARD })
     return this.client.transaction().check(this.path)
   }
 
@@ -247,7 +247,7 @@ export class NodeHeld extends Held {
     const reason =
       cause === undefined ? 'its node was deleted' : 'its session ended, or no server confirms the lock (see cause)'
     const detail = `${reason}. Another client may hold the lock now: stop the work that it protects`
-    this.#lost.abort(() => new LockError('LOST', this.lock, { detail, cause }))
+    this.#lost.abort(() => new RecipeError('LOST', this.lock, { detail, cause }))
   }
 
   #detach(): void {

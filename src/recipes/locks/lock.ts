@@ -46,7 +46,7 @@ export abstract class Lock<H extends Held = Held> {
   /**
    * Waits for the lock. Creates missing nodes above it. If the call fails, it rejects at once. Its node and its watch
    * are then removed in the background; `client.settled()` waits for that.
-   * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
+   * @throws RecipeError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
    * SESSIONEXPIRED, NOAUTH
    * @example
    * const lock = new Mutex(zk, '/locks/orders')
@@ -70,7 +70,7 @@ export abstract class Lock<H extends Held = Held> {
    * Runs a function while the lock is held, and resolves with its result. The function should stop when `held.signal`
    * aborts. Here `watchOwnNode` is true by default, so the signal also aborts when another client deletes the lock's
    * node.
-   * @throws LockError LOST if the lock was lost, or may have been lost, before the function ended; its `value` is the
+   * @throws RecipeError LOST if the lock was lost, or may have been lost, before the function ended; its `value` is the
    * function's result
    * @throws the function's error; the errors of {@link acquire} and `held.release()`; an AggregateError if the function
    * fails and the release is refused too

@@ -7,7 +7,7 @@ import type { Call } from '../node/cancellable.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 
 /** The property key of the locks of a MultiLock. All copies of this package in one process share it. */
 const members: unique symbol = Symbol.for('zkwire.MultiLock.members')
@@ -147,14 +147,14 @@ export class MultiHeld extends Held {
 
   /**
    * Returns a transaction that fails if the node of one of the locks does not exist any more.
-   * @throws LockError UNSUPPORTED if one of the locks has no `guard()`, or if the locks' clients have different roots
+   * @throws RecipeError UNSUPPORTED if one of the locks has no `guard()`, or if the locks' clients have different roots
    */
   override guard(): Transaction {
     const [first, ...others] = this.held
     if (first === undefined || this.#roots.size > 1) {
       const detail =
         "guard() is not available, because the locks' clients have different roots: create all locks with one client"
-      throw new LockError('UNSUPPORTED', this.#lock, { detail })
+      throw new RecipeError('UNSUPPORTED', this.#lock, { detail })
     }
     return others.reduce((transaction, each) => {
       // Throws if this lock has no guard().

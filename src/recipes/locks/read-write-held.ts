@@ -4,7 +4,7 @@ import type { Data } from '../../client/index.ts'
 import { waitOptionChecks, type Call } from '../node/cancellable.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { OwnNode, type Found, type NodeFactory } from '../node/own-node.ts'
 import { nodeFactoryOf, type LockQueue } from '../queue/queue.ts'
@@ -17,14 +17,14 @@ import { nodeFactoryOf, type LockQueue } from '../queue/queue.ts'
  */
 export class ReadHeld extends NodeHeld {
   /**
-   * Always rejects with LockError UPGRADE, because two readers that both upgraded would wait for each other for ever.
+   * Always rejects with RecipeError UPGRADE, because two readers that both upgraded would wait for each other for ever.
    * Release the read lock, acquire the write lock, and read the data again.
    * @example
    * await using held = await new ReadWriteLock(zk, '/locks/orders').readLock.acquire()
    * await held.upgrade() // throws UPGRADE
    */
   upgrade(): Promise<never> {
-    return Promise.reject(new LockError('UPGRADE', this.lock))
+    return Promise.reject(new RecipeError('UPGRADE', this.lock))
   }
 }
 
@@ -63,7 +63,7 @@ export class WriteHeld extends NodeHeld {
    * `release()` does nothing, and its signal does not abort. If the call fails and the lock is not lost, the write lock
    * is still held. Further calls resolve with the same read lock.
    * @returns the read lock, which watches its own node if the write lock did
-   * @throws LockError LOST if the lock is lost or was released; ZooKeeperError, for example NOAUTH
+   * @throws RecipeError LOST if the lock is lost or was released; ZooKeeperError, for example NOAUTH
    * @example
    * const { readLock, writeLock } = new ReadWriteLock(zk, '/locks/orders')
    * await using held = await (await writeLock.acquire()).downgrade()
@@ -87,7 +87,7 @@ export class WriteHeld extends NodeHeld {
   }
 
   async #downgrade(): Promise<ReadHeld> {
-    if (this.validFor() === 0) throw new LockError('LOST', this.lock)
+    if (this.validFor() === 0) throw new RecipeError('LOST', this.lock)
     const ownNode = new OwnNode(this.#readNodeFactory())
     const read = await this.#acquireRead(ownNode)
     await this.#releaseWrite(ownNode, read)

@@ -8,7 +8,7 @@ import { acquireOptionChecks, callOf, checkUse, type AcquireOptions } from './lo
 import type { Call } from '../node/cancellable.ts'
 import { watchingOwnNode } from './held.ts'
 import { useHeld } from './use-held.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { queueOf, type LockQueue } from '../queue/queue.ts'
 import { lockOptionChecks, QueueLock, type LockOptions } from './queue-lock.ts'
@@ -52,7 +52,7 @@ export interface ReadWriteLockOptions extends LockOptions {
 export interface ReadWriteAcquireOptions extends AcquireOptions {
   /**
    * The owner: any value, compared by identity. If the owner would wait for a lock that it holds through the same
-   * ReadWriteLock object, the call rejects at once. The LockError is UPGRADE if the owner holds the read lock and
+   * ReadWriteLock object, the call rejects at once. The RecipeError is UPGRADE if the owner holds the read lock and
    * requests the write lock, and UNSUPPORTED if it holds the write lock. Default: no owner; the caller may then wait
    * for itself for ever.
    */
@@ -116,13 +116,13 @@ class Owners {
   }
 
   /** Returns the error for an owner that would wait for its own lock, or undefined if it would not. */
-  refusal(owner: unknown, wanted: 'read' | 'write'): LockError | undefined {
+  refusal(owner: unknown, wanted: 'read' | 'write'): RecipeError | undefined {
     const own = this.#current().filter(each => owner !== undefined && each.owner === owner)
     if (own.some(({ held }) => held instanceof WriteHeld)) {
       const detail = 'this owner holds the write lock already: release it, or use its downgrade()'
-      return new LockError('UNSUPPORTED', this.#lock, { detail })
+      return new RecipeError('UNSUPPORTED', this.#lock, { detail })
     }
-    return wanted === 'write' && own.length > 0 ? new LockError('UPGRADE', this.#lock) : undefined
+    return wanted === 'write' && own.length > 0 ? new RecipeError('UPGRADE', this.#lock) : undefined
   }
 
   /** Returns the holders that were neither released nor lost. */
@@ -150,7 +150,7 @@ abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H
   /**
    * Waits for this side of the lock. Creates missing nodes above it. If the call fails, it rejects at once; its node
    * and its watch are then removed in the background.
-   * @throws LockError UPGRADE, UNSUPPORTED if the owner would wait for itself; LockError TIMEOUT, EXHAUSTED; the
+   * @throws RecipeError UPGRADE, UNSUPPORTED if the owner would wait for itself; RecipeError TIMEOUT, EXHAUSTED; the
    * signal's reason; ZooKeeperError, for example BADARGUMENTS, SESSIONEXPIRED, NOAUTH
    */
   override async acquire(options: ReadWriteAcquireOptions = {}): Promise<H> {

@@ -4,7 +4,7 @@ import { inBackground, newPace, newUuid, serverPath, sessionKey } from '../../cl
 import { isCode, join, parentOf, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { isLife, tickets } from './ticket.ts'
@@ -65,7 +65,7 @@ export class TicketLives {
 
   /**
    * Finds the present life, or begins one if there is none.
-   * @throws LockError UNSUPPORTED if the lock's node has tickets of an older version of this package
+   * @throws RecipeError UNSUPPORTED if the lock's node has tickets of an older version of this package
    */
   async find(signal: AbortSignal): Promise<string> {
     const pace = newPace(this.#client)
@@ -127,7 +127,7 @@ export class TicketLives {
   async #enter(node: LockNode): Promise<string | undefined> {
     this.#options.onChildren(node.children)
     const old = node.children.find(name => tickets.sequenceOf(name) !== undefined)
-    if (old !== undefined) throw new LockError('UNSUPPORTED', this.#path, { detail: olderVersion(old) })
+    if (old !== undefined) throw new RecipeError('UNSUPPORTED', this.#path, { detail: olderVersion(old) })
     const life = lifeIn(node)
     if (life !== undefined && life !== node.named)
       await this.#client.multi([{ check: this.directoryOf(life) }, { setData: this.#path, data: life }])

@@ -8,7 +8,7 @@ import { checkArguments } from '../node/arguments.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import { contendersIn, nodeFactoryOf, childNames, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
@@ -29,7 +29,7 @@ import { foreignContenderReport } from '../queue/foreign-contenders.ts'
  *
  * No other recipe may use the lock's node, and contenders need all permissions on it except ADMIN. (Without WRITE on
  * the directory, the next contender must list it after each release.) `acquire` and `tryAcquire` reject with a
- * LockError UNSUPPORTED if the lock's node has contenders of an older version of this package, because contenders of
+ * RecipeError UNSUPPORTED if the lock's node has contenders of an older version of this package, because contenders of
  * the two versions do not wait for each other.
  * @example
  * await using held = await new TicketMutex(zk, '/locks/orders').acquire()
@@ -138,7 +138,7 @@ class Ticket {
       const ahead = aheadOf(this.#number, this.#before(directory.released))
       return ahead ?? (areOnlyEarlierGone(this.#number, directory.stat) ? 'first' : 'firstIfThere')
     } catch (error) {
-      if (error instanceof LockError && error.code === 'EXHAUSTED') return 'usedUp'
+      if (error instanceof RecipeError && error.code === 'EXHAUSTED') return 'usedUp'
       throw error
     }
   }

@@ -1,5 +1,5 @@
 // Runs a function while a lock is held, and then releases the lock.
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { isEarlyEnd, type Held } from './held.ts'
 
 /**
@@ -24,7 +24,7 @@ export async function runWhileHeld<T>(held: { release(): Promise<void> }, fn: ()
 
 /**
  * Runs the function of `use`, then releases the lock.
- * @throws LockError LOST with the function's result if the lock was lost, or may have been lost, before the function
+ * @throws RecipeError LOST with the function's result if the lock was lost, or may have been lost, before the function
  * ended; otherwise as {@link runWhileHeld}
  */
 export async function useHeld<T>(lock: string, held: Held, fn: () => T | Promise<T>): Promise<T> {
@@ -32,5 +32,5 @@ export async function useHeld<T>(lock: string, held: Held, fn: () => T | Promise
   const { reason } = held.signal as { reason: unknown }
   if (!isLost && !isEarlyEnd((reason as Error | undefined)?.cause)) return value
   const detail = 'the lock was lost before the function ended, so another client may have held it too (see value)'
-  throw new LockError('LOST', lock, { detail, cause: reason, value })
+  throw new RecipeError('LOST', lock, { detail, cause: reason, value })
 }

@@ -70,7 +70,7 @@ export class Membership implements AsyncDisposable {
    * Becomes a member in the session of this client, and follows the group. Resolves when the member's node exists and
    * {@link members} contains it. Call it again with the client of each new session, for example in the function of
    * `supervise`.
-   * @throws ZooKeeperError NOAUTH, INVALIDACL; the error of the session if that ends first; LockError TIMEOUT; the
+   * @throws ZooKeeperError NOAUTH, INVALIDACL; the error of the session if that ends first; RecipeError TIMEOUT; the
    * signal's reason
    * @example
    * await using group = new Membership('/workers', { id: 'host-1' })

@@ -103,7 +103,7 @@ export class PersistentEphemeral implements AsyncDisposable {
    * only once, and the failed call is repeated after a pause of up to a second.
    * @throws ZooKeeperError NODEEXISTS if a node at the path should be ephemeral and is not; NOAUTH, INVALIDACL,
    * NOCHILDRENFOREPHEMERALS; UNIMPLEMENTED if the server has no nodes with a TTL; the error of the session if that ends
-   * first; LockError TIMEOUT; the signal's reason
+   * first; RecipeError TIMEOUT; the signal's reason
    * @example
    * await using node = new PersistentEphemeral('/hosts/host-1', { data: 'ready' })
    * await node.start(zk, { timeout: 10_000 })

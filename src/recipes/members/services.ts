@@ -46,8 +46,8 @@ export class Services implements AsyncDisposable {
    * Uses the session of this client from now on. Registered instances and providers go on in it: call it again with the
    * client of each new session, for example in the function of `supervise`. Resolves when all nodes exist and all
    * providers are loaded.
-   * @throws ZooKeeperError NOAUTH; the error of the session if that ends first; LockError TIMEOUT; the signal's reason.
-   * The registrations and providers are kept for the next session
+   * @throws ZooKeeperError NOAUTH; the error of the session if that ends first; RecipeError TIMEOUT; the signal's
+   * reason. The registrations and providers are kept for the next session
    * @example
    * await using services = new Services('/services')
    * await services.start(zk, { timeout: 10_000 })
@@ -65,8 +65,8 @@ export class Services implements AsyncDisposable {
   }
 
   /**
-   * Registers an instance. Resolves when its node exists. The node comes back if it is deleted, and in each new session,
-   * until the instance is unregistered.
+   * Registers an instance. Resolves when its node exists. The node comes back if it is deleted, and in each new
+   * session, until the instance is unregistered.
    * @param instance `id` is a random UUID by default, `registrationTimeUTC` the present time, and `serviceType` DYNAMIC
    * @throws ZooKeeperError BADARGUMENTS, also before the first {@link start}; otherwise as start() of
    * PersistentEphemeral. Nothing is registered then
@@ -156,7 +156,7 @@ export class Services implements AsyncDisposable {
    * Follows the instances of a service, and chooses one for each call. Resolves when they are loaded. The provider goes
    * on in each new session, until it or this object is closed.
    * @throws ZooKeeperError BADARGUMENTS, also before the first {@link start}; NOAUTH; the error of the session if that
-   * ends first; LockError TIMEOUT; the signal's reason
+   * ends first; RecipeError TIMEOUT; the signal's reason
    * @example
    * await using services = new Services('/services')
    * await services.start(zk)

@@ -4,7 +4,7 @@ import type { Checks } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client } from '../../client/index.ts'
-import { LockError } from './lock-error.ts'
+import { RecipeError } from './recipe-error.ts'
 
 /**
  * Options of all calls that can wait.
@@ -17,7 +17,7 @@ export interface WaitOptions {
   /** Cancels the call when it aborts. The call then rejects with the signal's reason. Default: no signal. */
   signal?: AbortSignal
   /**
-   * The limit of the whole call, in milliseconds, 0 or more. After it, the call rejects with a LockError TIMEOUT.
+   * The limit of the whole call, in milliseconds, 0 or more. After it, the call rejects with a RecipeError TIMEOUT.
    * Default: no limit, as for numbers greater than 2147483647.
    */
   timeout?: number
@@ -47,7 +47,7 @@ const ENDED = new Error('the call has ended')
  * and `undo` runs in the background.
  * @param work its signal aborts on cancellation, and also when work ends, so that leftover watches are removed
  * @param undo cleans up after cancellation or failure; receives work's promise
- * @throws ZooKeeperError BADARGUMENTS, before work starts, if an option is invalid; LockError TIMEOUT; the signal's
+ * @throws ZooKeeperError BADARGUMENTS, before work starts, if an option is invalid; RecipeError TIMEOUT; the signal's
  * reason; the error of work
  */
 export async function cancellable<T>(
@@ -65,7 +65,7 @@ export async function cancellable<T>(
   const stopListening = onAbort(signal, () => scope.abort(signal?.reason))
   const onTimeout = () => {
     const detail = `${op}() took longer than its timeout of ${timeout} ms: call it again, or with a longer timeout`
-    scope.abort(new LockError('TIMEOUT', path, { detail }))
+    scope.abort(new RecipeError('TIMEOUT', path, { detail }))
   }
   const timer = timeout <= LONGEST_TIMER ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
   const done = work(scope.signal)

@@ -11,7 +11,7 @@ import { turnOf, type Turn } from './turn.ts'
 /**
  * One attempt to hold something by means of a node, which is removed if the attempt fails or is cancelled.
  * @param work resolves with what is held, or null; its signal aborts on cancellation, and also when work ends
- * @throws ZooKeeperError BADARGUMENTS, before work starts; LockError TIMEOUT; the signal's reason; the error of work.
+ * @throws ZooKeeperError BADARGUMENTS, before work starts; RecipeError TIMEOUT; the signal's reason; the error of work.
  * The clean-up runs in the background; `client.settled()` waits for it.
  */
 export function withCleanup<H extends { release(): Promise<void> } | null>(

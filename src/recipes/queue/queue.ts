@@ -4,7 +4,7 @@ import { isCode, join, type ACL, type Stat } from '../../protocol/index.ts'
 import type { Client, Data, ReadOptions } from '../../client/index.ts'
 import { isExhausted, type Names } from './dialect.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { LockError } from '../node/lock-error.ts'
+import { RecipeError } from '../node/recipe-error.ts'
 import { isTagged, tag, untag } from '../node/owner-tag.ts'
 import type { Found, NodeFactory } from '../node/own-node.ts'
 import { blocksAlways, type Blocks } from './turn.ts'
@@ -129,7 +129,7 @@ export function nodeFactoryOf(queue: LockQueue, create?: Create): NodeFactory {
   const append: Create = (path, content) =>
     client.create(path, content, { mode: 'ephemeralSequential', ...(acl && { acl }) }).catch((error: unknown) => {
       // The counter stays at its maximum, and a node has that number already.
-      throw isCode(error, 'NODEEXISTS') ? new LockError('EXHAUSTED', directory, { cause: error }) : error
+      throw isCode(error, 'NODEEXISTS') ? new RecipeError('EXHAUSTED', directory, { cause: error }) : error
     })
   const uuid = newUuid(client)
   const prefix = names.prefix(uuid, client.sessionId)
@@ -164,7 +164,7 @@ export function nodeFactoryOf(queue: LockQueue, create?: Create): NodeFactory {
       // A pattern that matches only the last ten digits misses the sign of a negative number, so the name's length
       // decides.
       const isNegative = name.length > prefix.length + 10
-      if (isNegative || isExhausted(names.sequenceOf(name))) throw new LockError('EXHAUSTED', directory)
+      if (isNegative || isExhausted(names.sequenceOf(name))) throw new RecipeError('EXHAUSTED', directory)
     },
   }
 }

@@ -1,7 +1,7 @@
 // How a cache goes on and ends: lost connections and sessions, aborts, limits, errors.
 import { expect } from 'chai'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
-import { CacheError } from '../../../src/recipes/index.ts'
+import { RecipeError } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
@@ -100,7 +100,7 @@ onBothServers('Cache under faults', (fixture, { it, itEverywhere }) => {
     await tree.create(...Array.from({ length: 20 }, (_, i) => `/node-${i}`))
     const cache = tree.open(await fixture.open(), { maxBytes: 1000 })
     const error = await failureOf(cache.ready)
-    expect(error).to.be.instanceOf(CacheError).and.to.include({ code: 'TOOLARGE', path: fixture.path })
+    expect(error).to.be.instanceOf(RecipeError).and.to.include({ code: 'TOOLARGE', path: fixture.path })
     expect((error as Error).message).to.match(/needs more than maxBytes, 1000: raise it, or leave out data or paths$/)
     expect([cache.state, cache.size < 20]).to.deep.equal(['closed', true])
   })
@@ -112,7 +112,7 @@ onBothServers('Cache under faults', (fixture, { it, itEverywhere }) => {
     await tree.create('/a', '/b', '/c')
     await fixture.until(() => cache.size === 4)
     expect(await failureOf(reader.next()))
-      .to.be.instanceOf(CacheError)
+      .to.be.instanceOf(RecipeError)
       .and.to.have.property('code', 'LAGGING')
     expect(await reader.next()).to.deep.equal({ value: undefined, done: true })
     expect(tree.pathsOf(cache)).to.have.length(4)

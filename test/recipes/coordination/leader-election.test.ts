@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { getEventListeners, once } from 'node:events'
 import type { Client } from '../../../src/index.ts'
-import { LeaderElection, LockError, type Held, type Participant } from '../../../src/recipes/index.ts'
+import { LeaderElection, RecipeError, type Held, type Participant } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -138,7 +138,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
       { signal: stop.signal },
     )
     await leading
-    expect(reasons[0]).to.be.instanceOf(LockError).with.property('code', 'LOST')
+    expect(reasons[0]).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
     expect(reasons[1]).to.equal(reasons[0])
   })
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
-import { Counter, LockError, type CounterFormat, type CounterOptions } from '../../../src/recipes/index.ts'
+import { Counter, RecipeError, type CounterFormat, type CounterOptions } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -114,7 +114,7 @@ onBothServers('Counter', (fixture, { it, itEverywhere }) => {
         await counterOf(client, { format: other }).set(7)
         for (const call of [() => counter.get(), () => counter.increment(), () => counter.changes().next()]) {
           const failed = await failureOf(call())
-          expect(failed).to.be.instanceOf(LockError).and.to.include({ code: 'UNSUPPORTED', path })
+          expect(failed).to.be.instanceOf(RecipeError).and.to.include({ code: 'UNSUPPORTED', path })
           expect((failed as Error).message).to.match(/bytes, which are no/)
         }
         await counter.set(8)

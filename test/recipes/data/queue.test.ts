@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import type { Client } from '../../../src/index.ts'
-import { LockError, Queue, type QueueItem } from '../../../src/recipes/index.ts'
+import { RecipeError, Queue, type QueueItem } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -167,7 +167,7 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
     await fixture.expire(client)
     await aborted
     const failed = await failureOf(item.complete())
-    expect(failed).to.be.instanceOf(LockError).and.to.include({ code: 'LOST', path })
+    expect(failed).to.be.instanceOf(RecipeError).and.to.include({ code: 'LOST', path })
     await item.release()
     expect(await queueOf(fixture.observer).size()).to.equal(1)
   })
@@ -246,7 +246,7 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
       for (const data of ['b', 'c', 'd']) await queue.put(data)
     }
     expect(await failureOf(putAll()))
-      .to.be.instanceOf(LockError)
+      .to.be.instanceOf(RecipeError)
       .and.to.include({ code: 'EXHAUSTED', path })
   })
 })

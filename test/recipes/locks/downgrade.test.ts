@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { once } from 'node:events'
 import { aclOf, openACL, perms, type Client } from '../../../src/index.ts'
 import { MultiRequest, opcodes, RequestHeader } from '../../../src/protocol/index.ts'
-import { LockError, ReadWriteLock, type ReadWriteLockOptions } from '../../../src/recipes/index.ts'
+import { RecipeError, ReadWriteLock, type ReadWriteLockOptions } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -100,7 +100,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     const lost = once(read.signal, 'abort')
     await fixture.observer.delete(read.path)
     await lost
-    expect(read.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+    expect(read.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
   })
 
   it('is not disturbed by a release() of the write hold before it resolves', async () => {
@@ -121,7 +121,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     const held = await lockOf(await fixture.open()).writeLock.acquire()
     const releasing = held.release()
     expect(await failureOf(held.downgrade()))
-      .to.be.instanceOf(LockError)
+      .to.be.instanceOf(RecipeError)
       .with.property('code', 'LOST')
     await releasing
     expect(held.signal.aborted).to.equal(false)
@@ -193,7 +193,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
           await arrived
           await fixture.expire(client)
           expect(await failing)
-            .to.be.instanceOf(LockError)
+            .to.be.instanceOf(RecipeError)
             .with.property('code', 'LOST')
           await held.release()
         })
@@ -207,7 +207,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
           // A paused server expires no session, so the clean-up finds the session alive.
           fixture.embedded.pause()
           expect(await failing)
-            .to.be.instanceOf(LockError)
+            .to.be.instanceOf(RecipeError)
             .with.property('code', 'LOST')
           expect([client.state, held.validFor()]).to.deep.equal(['suspended', 0])
           faultyDial.accept()
@@ -222,7 +222,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
         const { held } = await writeLockWithFaults({ dialect })
         await fixture.observer.delete(held.path)
         expect(await failureOf(held.downgrade()))
-          .to.be.instanceOf(LockError)
+          .to.be.instanceOf(RecipeError)
           .with.property('code', 'LOST')
         expect(held.signal.reason).to.have.property('code', 'LOST')
         await held.release()

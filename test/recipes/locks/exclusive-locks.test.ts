@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { getEventListeners, once } from 'node:events'
 import { aclOf, creatorAllACL, openACL, type Client, type ObservedFrame } from '../../../src/index.ts'
 import { CreateRequest, opcodes, parentOf, perms, RequestHeader } from '../../../src/protocol/index.ts'
-import { LockError, revoke, type AcquireOptions } from '../../../src/recipes/index.ts'
+import { RecipeError, revoke, type AcquireOptions } from '../../../src/recipes/index.ts'
 import { Held } from '../../../src/recipes/locks/held.ts'
 import { has } from '../../support/server-version.ts'
 import { failureOf } from '../../support/settled.ts'
@@ -192,7 +192,7 @@ for (const {
       const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const error = await failureOf(new Lock(other, path).acquire({ timeout: 50 }))
-      expect(error).to.be.instanceOf(LockError).with.property('code', 'TIMEOUT')
+      expect(error).to.be.instanceOf(RecipeError).with.property('code', 'TIMEOUT')
       await other.settled()
       expect(await new Lock(holder, path).contenders()).to.have.length(1)
       await held.release()
@@ -318,7 +318,7 @@ for (const {
         const lost = once(held.signal, 'abort')
         await fixture.expire(holder)
         await lost
-        expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+        expect(held.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
         expect(held.validFor()).to.equal(0)
         await held.release()
         const next = await acquiring
@@ -367,7 +367,7 @@ for (const {
       it('throws UNSUPPORTED from guard() because a later node may have the same name', async () => {
         const held = await new Lock(await fixture.open(), path).acquire()
         expect(() => held.guard())
-          .to.throw(LockError)
+          .to.throw(RecipeError)
           .with.property('code', 'UNSUPPORTED')
         await held.release()
       })
@@ -523,7 +523,7 @@ for (const {
         new Lock(client, path)
           .use(() => client.sessionId)
           .catch((error: unknown) => {
-            if (error instanceof LockError && error.code === 'LOST') return use(client)
+            if (error instanceof RecipeError && error.code === 'LOST') return use(client)
             throw error
           })
       const acquiring = waiters.map(use)

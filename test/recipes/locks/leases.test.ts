@@ -1,7 +1,7 @@
 // The timing of each lock, to the millisecond: client, recipe and server run in one process on one virtual clock.
 import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../../src/index.ts'
-import { LockError, type Held } from '../../../src/recipes/index.ts'
+import { RecipeError, type Held } from '../../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../../src/server/index.ts'
 import { FaultyDial } from '../../support/faulty-dial.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
@@ -69,7 +69,7 @@ for (const kind of kindsUnderFaults) {
       expect([held.signal.aborted, held.validFor(), holder.state]).to.deep.equal([false, 1, 'suspended'])
       await clock.advance(1)
       expect([held.signal.aborted, held.validFor(), isGranted()]).to.deep.equal([true, 0, false])
-      expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+      expect(held.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
       await clock.until(next)
       expect(clock.now() - repliedAt, 'ms').to.be.within(T + 1, T + TICK)
       expect((await next).token > held.token).to.equal(true)
@@ -107,7 +107,7 @@ for (const kind of kindsUnderFaults) {
           const { client, held, signal } = await suspend()
           look(held, client)
           expect(signal.aborted).to.equal(true)
-          expect(signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+          expect(signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
           expect([held.validFor(), held.signal === signal]).to.deep.equal([0, true])
         })
 

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { once } from 'node:events'
 import { ZooKeeperError, type Client } from '../../../src/index.ts'
 import {
-  LockError,
+  RecipeError,
   ReadWriteLock,
   type Held,
   type Lock,
@@ -272,7 +272,7 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
       const again = await readLock.acquire({ owner })
       await held.release()
       expect(await failureOf(writeLock.acquire({ owner })))
-        .to.be.instanceOf(LockError)
+        .to.be.instanceOf(RecipeError)
         .with.property('code', 'UPGRADE')
       expect(await failureOf(writeLock.use(() => undefined, { owner }))).to.have.property('code', 'UPGRADE')
       const waiting = writeLock.acquire({ owner: other })
@@ -306,7 +306,7 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
     it('rejects upgrade() with UPGRADE and a message that says what to do', async () => {
       const held = await lockOf(await fixture.open()).readLock.acquire()
       const error = await failureOf(held.upgrade())
-      expect(error).to.be.instanceOf(LockError).with.property('code', 'UPGRADE')
+      expect(error).to.be.instanceOf(RecipeError).with.property('code', 'UPGRADE')
       expect(error).to.have.property('message').that.contains('release it first')
       expect(held.signal.aborted).to.equal(false)
       await held.release()

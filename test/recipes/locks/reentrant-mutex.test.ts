@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { HerdMutex, LockError, Mutex, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
+import { HerdMutex, RecipeError, Mutex, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
 import { openACL, perms, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { seed } from '../../support/seeded-random.ts'
@@ -232,7 +232,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     const first = failureOf(lock.acquire({ timeout: 50 }))
     const second = lock.acquire()
     expect(await first)
-      .to.be.instanceOf(LockError)
+      .to.be.instanceOf(RecipeError)
       .with.property('code', 'TIMEOUT')
     await elsewhere.release()
     await (await second).release()

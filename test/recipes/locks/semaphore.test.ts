@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { once } from 'node:events'
 import { ZooKeeperError, type Client, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
-import { LockError, revoke, Semaphore, type Held, type LockOptions } from '../../../src/recipes/index.ts'
+import { RecipeError, revoke, Semaphore, type Held, type LockOptions } from '../../../src/recipes/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -268,7 +268,7 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     const lost = once(held.signal, 'abort')
     await fixture.observer.delete(held.path)
     await lost
-    expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+    expect(held.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
     expect(await failureOf(held.guard().setData('/', '').commit())).to.have.property('code', 'NONODE')
   })
 

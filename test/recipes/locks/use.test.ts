@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import type { Client } from '../../../src/index.ts'
-import { LockError, MultiLock, Mutex, ReadWriteLock, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
+import { RecipeError, MultiLock, Mutex, ReadWriteLock, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
 import type { Lock } from '../../../src/recipes/locks/lock.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
@@ -25,7 +25,7 @@ for (const [name, lockAt] of Object.entries(locks))
     })
 
     const expectLost = (error: unknown, held: Held, value: unknown) => {
-      expect(error).to.be.instanceOf(LockError)
+      expect(error).to.be.instanceOf(RecipeError)
       expect(error).to.include({ code: 'LOST', path: lock.path, value })
       expect((error as Error).cause).to.equal(held.signal.reason)
       expect((error as Error).message).to.match(/^LOST: .*: the lock was lost before the function ended/)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
-import { LockError, Partitioner, type Held } from '../../../src/recipes/index.ts'
+import { RecipeError, Partitioner, type Held } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -120,7 +120,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     const [held] = [...a.owned.values()]
     faultyDial.refuse()
     await ends(held?.signal as AbortSignal)
-    expect(held?.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+    expect(held?.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
     expect(held?.validFor()).to.equal(0)
     faultyDial.accept()
     await fixture.until(

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { connect, ZooKeeperError } from '../../../src/index.ts'
-import { LockError } from '../../../src/recipes/index.ts'
+import { RecipeError } from '../../../src/recipes/index.ts'
 import { OwnNode, type Found } from '../../../src/recipes/node/own-node.ts'
 import { Server } from '../../../src/server/index.ts'
 import { failureOf } from '../../support/settled.ts'
@@ -21,7 +21,7 @@ describe('OwnNode', () => {
           : Promise.resolve({ path: node.path, stat: node.stat }),
       ensureParent: () => Promise.reject(new Error('the parent exists')),
       check() {
-        throw new LockError('EXHAUSTED', '/')
+        throw new RecipeError('EXHAUSTED', '/')
       },
     })
     const { signal } = new AbortController()

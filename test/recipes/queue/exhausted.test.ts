@@ -4,7 +4,7 @@
 import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { parentOf } from '../../../src/protocol/index.ts'
-import { HerdMutex, LockError, Mutex, ReadWriteLock, Semaphore, type Lock } from '../../../src/recipes/index.ts'
+import { HerdMutex, RecipeError, Mutex, ReadWriteLock, Semaphore, type Lock } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -46,7 +46,7 @@ onBothServers('a directory with exhausted sequence numbers', (fixture, { it }) =
       expect(held.path).to.match(/2147483646$/)
       const others = await fixture.openMany(3)
       const failures = await Promise.all([...others, client].map(each => failureOf(lockAt(each, path).acquire())))
-      for (const failure of failures) expect(failure).to.be.instanceOf(LockError).with.property('code', 'EXHAUSTED')
+      for (const failure of failures) expect(failure).to.be.instanceOf(RecipeError).with.property('code', 'EXHAUSTED')
       await fixture.sessions.settled()
       expect(await remaining()).to.deep.equal([held.path.slice(path.length + 1)])
       expect(await lockAt(client, path).tryAcquire()).to.equal(null)
@@ -60,7 +60,7 @@ onBothServers('a directory with exhausted sequence numbers', (fixture, { it }) =
       // Without the minus sign, the digits would be a valid number.
       await prepare(-LAST + 7)
       const failure = await failureOf(lockAt(client, path).acquire())
-      expect(failure).to.be.instanceOf(LockError).with.property('code', 'EXHAUSTED')
+      expect(failure).to.be.instanceOf(RecipeError).with.property('code', 'EXHAUSTED')
       await client.settled()
       expect(await remaining()).to.deep.equal([])
     })
