@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 // The program `zkwire`. Nothing in the library imports this folder. It gives the commands a process: arguments, streams,
 // signals, and a session that ends with the command.
-// May import: cli/commands, cli/frame, runtime/clock.ts.
+// May import: cli/commands, cli/runner, runtime/clock.ts.
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../runtime/clock.ts'
-import type { Host } from './frame/command.ts'
-import { OwnSessions, targetOf } from './frame/connection.ts'
-import { messageOf, statuses, statusOf, unknownCommand } from './frame/failure.ts'
-import { runCommand } from './frame/run.ts'
-import { Signals } from './frame/signals.ts'
+import type { Host } from './runner/command.ts'
+import { OwnSessions, targetOf } from './runner/connection.ts'
+import { messageOf, statuses, statusOf, unknownCommand } from './runner/failure.ts'
+import { runCommand } from './runner/run.ts'
+import { Signals } from './runner/signals.ts'
 import { commands } from './table.ts'
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

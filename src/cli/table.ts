@@ -1,6 +1,6 @@
 // The commands of the program `zkwire`. Each is loaded when it runs. To add a command, write its file in commands/, and
 // add a line here.
-import type { Command, CommandTable } from './frame/command.ts'
+import type { Command, CommandTable } from './runner/command.ts'
 
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   lock: async () => (await import('./commands/lock.ts')).lock,

@@ -1,9 +1,9 @@
 // `zkwire acl`.
-import { aclFrom, aclText } from '../frame/acl-text.ts'
-import { command } from '../frame/command.ts'
-import { UsageError } from '../frame/failure.ts'
-import { escaped } from '../frame/text.ts'
-import { wholeNumberOf } from '../frame/values.ts'
+import { aclFrom, aclText } from '../nodes/acl-text.ts'
+import { command } from '../runner/command.ts'
+import { UsageError } from '../runner/failure.ts'
+import { escaped } from '../runner/text.ts'
+import { wholeNumberOf } from '../runner/values.ts'
 
 export const acl = command({
   name: 'acl',

@@ -1,6 +1,6 @@
 // `zkwire completion`.
-import { command, type Command } from '../frame/command.ts'
-import { optionsOf } from '../frame/arguments.ts'
+import { command, type Command } from '../runner/command.ts'
+import { optionsOf } from '../runner/arguments.ts'
 
 export const completion = command({
   name: 'completion',

@@ -1,11 +1,11 @@
 // `zkwire create`.
 import { onAbort } from '../../runtime/abort.ts'
-import { aclFrom } from '../frame/acl-text.ts'
-import { command, type Values } from '../frame/command.ts'
-import { UsageError } from '../frame/failure.ts'
-import { untilAborted } from '../frame/run.ts'
-import { escaped } from '../frame/text.ts'
-import { dataOf, secondsOf } from '../frame/values.ts'
+import { aclFrom } from '../nodes/acl-text.ts'
+import { command, type Values } from '../runner/command.ts'
+import { UsageError } from '../runner/failure.ts'
+import { untilAborted } from '../runner/run.ts'
+import { escaped } from '../runner/text.ts'
+import { dataOf, secondsOf } from '../runner/values.ts'
 
 const options = {
   ephemeral: { type: 'boolean', short: 'e', help: 'an ephemeral node: keeps it until Ctrl-C' },

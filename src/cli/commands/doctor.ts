@@ -6,7 +6,7 @@ import { isCode, join } from '../../protocol/index.ts'
 import { parseConnectString } from '../../session/servers/connect-string.ts'
 import type { Address } from '../../transport/transport.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { command, type Target } from '../frame/command.ts'
+import { command, type Target } from '../runner/command.ts'
 import {
   findingsOf,
   serverReportOf,
@@ -14,11 +14,11 @@ import {
   type HostReport,
   type ServerReport,
   type SessionReport,
-} from '../frame/diagnosis.ts'
-import { messageOf, statuses } from '../frame/failure.ts'
-import { ask } from '../frame/four-letter-words.ts'
-import { aligned } from '../frame/stat-text.ts'
-import { escaped } from '../frame/text.ts'
+} from '../diagnosis/diagnosis.ts'
+import { messageOf, statuses } from '../runner/failure.ts'
+import { ask } from '../diagnosis/four-letter-words.ts'
+import { aligned } from '../nodes/stat-text.ts'
+import { escaped } from '../runner/text.ts'
 
 /** How long one question may take, ms. */
 const TIMEOUT = 3000

@@ -2,10 +2,10 @@
 import type { Client } from '../../client/index.ts'
 import { isCode, join } from '../../protocol/index.ts'
 import { serverPath } from '../../client/recipe-support.ts'
-import { command } from '../frame/command.ts'
-import { aligned } from '../frame/stat-text.ts'
-import { escaped } from '../frame/text.ts'
-import { readChildren, walk } from '../frame/tree-walk.ts'
+import { command } from '../runner/command.ts'
+import { aligned } from '../nodes/stat-text.ts'
+import { escaped } from '../runner/text.ts'
+import { readChildren, walk } from '../nodes/tree-walk.ts'
 
 interface Usage {
   path: string

@@ -2,11 +2,11 @@
 import { hostname } from 'node:os'
 import { pause } from '../../client/recipe-support.ts'
 import { LeaderElection } from '../../recipes/index.ts'
-import { command } from '../frame/command.ts'
-import { UsageError } from '../frame/failure.ts'
-import { graceOf, release, runGuarded } from '../frame/guarded-program.ts'
-import { escaped } from '../frame/text.ts'
-import { secondsOf } from '../frame/values.ts'
+import { command } from '../runner/command.ts'
+import { UsageError } from '../runner/failure.ts'
+import { graceOf, release, runGuarded } from '../guarded/guarded-program.ts'
+import { escaped } from '../runner/text.ts'
+import { secondsOf } from '../runner/values.ts'
 
 /** The least time between two starts of the program, ms. */
 const PAUSE = 1000

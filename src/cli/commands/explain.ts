@@ -6,9 +6,9 @@ import { isCapture } from '../capture/capture-reader.ts'
 import { HexExplainer } from '../capture/hex-explainer.ts'
 import { CaptureError } from '../capture/packet.ts'
 import { LinePrinter, lineOptions } from '../conversation/line-printer.ts'
-import { command, type Context } from '../frame/command.ts'
-import { UsageError } from '../frame/failure.ts'
-import { wholeNumberOf } from '../frame/values.ts'
+import { command, type Context } from '../runner/command.ts'
+import { UsageError } from '../runner/failure.ts'
+import { wholeNumberOf } from '../runner/values.ts'
 
 /** How often missing segments are given up, in milliseconds, while a live capture has no packets. */
 const GIVE_UP_INTERVAL = 250

@@ -1,9 +1,9 @@
 // `zkwire export`.
 import { serverPath } from '../../client/recipe-support.ts'
-import { command } from '../frame/command.ts'
-import { isHidden, lineOf } from '../frame/exported-node.ts'
-import { escaped } from '../frame/text.ts'
-import { walk } from '../frame/tree-walk.ts'
+import { command } from '../runner/command.ts'
+import { isHidden, lineOf } from '../nodes/exported-node.ts'
+import { escaped } from '../runner/text.ts'
+import { walk } from '../nodes/tree-walk.ts'
 
 export const exportNodes = command({
   name: 'export',

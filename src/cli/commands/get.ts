@@ -1,13 +1,14 @@
 // `zkwire get`. This folder holds the commands, each in a file of its name that exports one Command. To add a command,
 // write its file, and add a line to src/cli/table.ts.
-// May import: cli/capture, cli/conversation, cli/frame, cli/shell, cli/trace/proxy.ts, client/index.ts,
-// client/recipe-support.ts, protocol/index.ts, recipes/index.ts, recipes/node/owner-tag.ts, recipes/queue/dialect.ts,
-// runtime, server/index.ts, session/servers/connect-string.ts, transport/transport.ts.
+// May import: cli/capture, cli/conversation, cli/diagnosis, cli/guarded, cli/nodes, cli/runner, cli/shell,
+// cli/trace/proxy.ts, client/index.ts, client/recipe-support.ts, protocol/index.ts, recipes/index.ts,
+// recipes/node/owner-tag.ts, recipes/queue/dialect.ts, runtime, server/index.ts, session/servers/connect-string.ts,
+// transport/transport.ts.
 import type { Client } from '../../client/index.ts'
 import { isCode } from '../../protocol/index.ts'
-import { command } from '../frame/command.ts'
-import { untilAborted } from '../frame/run.ts'
-import { dataText, escaped, jsonData } from '../frame/text.ts'
+import { command } from '../runner/command.ts'
+import { untilAborted } from '../runner/run.ts'
+import { dataText, escaped, jsonData } from '../runner/text.ts'
 
 export const get = command({
   name: 'get',

@@ -1,7 +1,7 @@
 // `zkwire help`.
-import { command } from '../frame/command.ts'
-import { unknownCommand } from '../frame/failure.ts'
-import { helpOf, table } from '../frame/help-text.ts'
+import { command } from '../runner/command.ts'
+import { unknownCommand } from '../runner/failure.ts'
+import { helpOf, table } from '../runner/help-text.ts'
 
 export const help = command({
   name: 'help',

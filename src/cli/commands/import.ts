@@ -2,9 +2,9 @@
 import type { Client } from '../../client/index.ts'
 import { serverPath } from '../../client/recipe-support.ts'
 import { isCode, parentOf, ZooKeeperError } from '../../protocol/index.ts'
-import { command } from '../frame/command.ts'
-import { CommandError, statusOf, statuses, UsageError } from '../frame/failure.ts'
-import { nodeOf } from '../frame/exported-node.ts'
+import { command } from '../runner/command.ts'
+import { CommandError, statusOf, statuses, UsageError } from '../runner/failure.ts'
+import { nodeOf } from '../nodes/exported-node.ts'
 import {
   actionOf,
   batchesOf,
@@ -13,8 +13,8 @@ import {
   type Action,
   type Existing,
   type PlacedNode,
-} from '../frame/import-batches.ts'
-import { escaped } from '../frame/text.ts'
+} from '../nodes/import-batches.ts'
+import { escaped } from '../runner/text.ts'
 
 /** A batch is planned again if other clients create or delete its nodes meanwhile, but only in this many rounds. */
 const ROUNDS = 10

@@ -2,9 +2,9 @@
 import type { Client } from '../../client/index.ts'
 import { hex64 } from '../../protocol/index.ts'
 import { LeaderElection, type Participant } from '../../recipes/index.ts'
-import { command } from '../frame/command.ts'
-import { CommandError, statuses } from '../frame/failure.ts'
-import { escaped, timeText } from '../frame/text.ts'
+import { command } from '../runner/command.ts'
+import { CommandError, statuses } from '../runner/failure.ts'
+import { escaped, timeText } from '../runner/text.ts'
 
 export const leader = command({
   name: 'leader',

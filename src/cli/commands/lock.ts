@@ -2,11 +2,11 @@
 import { hostname, userInfo } from 'node:os'
 import type { Client } from '../../client/index.ts'
 import { Mutex, ReadWriteLock, RecipeError, Semaphore, TicketMutex, type Held, type Lock } from '../../recipes/index.ts'
-import { command, type Values } from '../frame/command.ts'
-import { CommandError, statuses, UsageError } from '../frame/failure.ts'
-import { graceOf, release, runGuarded } from '../frame/guarded-program.ts'
-import { escaped } from '../frame/text.ts'
-import { secondsOf, wholeNumberOf } from '../frame/values.ts'
+import { command, type Values } from '../runner/command.ts'
+import { CommandError, statuses, UsageError } from '../runner/failure.ts'
+import { graceOf, release, runGuarded } from '../guarded/guarded-program.ts'
+import { escaped } from '../runner/text.ts'
+import { secondsOf, wholeNumberOf } from '../runner/values.ts'
 
 const options = {
   read: { type: 'boolean', help: 'acquires the read side of a read-write lock' },

@@ -1,9 +1,9 @@
 // `zkwire ls`.
 import { isCode, join, nameOf, type Stat } from '../../protocol/index.ts'
-import { command } from '../frame/command.ts'
-import { aligned, statColumns } from '../frame/stat-text.ts'
-import { escaped } from '../frame/text.ts'
-import { readChildren, walk } from '../frame/tree-walk.ts'
+import { command } from '../runner/command.ts'
+import { aligned, statColumns } from '../nodes/stat-text.ts'
+import { escaped } from '../runner/text.ts'
+import { readChildren, walk } from '../nodes/tree-walk.ts'
 
 interface Listed {
   /** The path with -R, otherwise the name. */

@@ -2,10 +2,10 @@
 import type { Client } from '../../client/index.ts'
 import { serverPath } from '../../client/recipe-support.ts'
 import { isCode } from '../../protocol/index.ts'
-import { command } from '../frame/command.ts'
-import { UsageError } from '../frame/failure.ts'
-import { escaped } from '../frame/text.ts'
-import { wholeNumberOf } from '../frame/values.ts'
+import { command } from '../runner/command.ts'
+import { UsageError } from '../runner/failure.ts'
+import { escaped } from '../runner/text.ts'
+import { wholeNumberOf } from '../runner/values.ts'
 
 export const rm = command({
   name: 'rm',

@@ -1,6 +1,6 @@
 // `zkwire set`.
-import { command } from '../frame/command.ts'
-import { dataOf, wholeNumberOf } from '../frame/values.ts'
+import { command } from '../runner/command.ts'
+import { dataOf, wholeNumberOf } from '../runner/values.ts'
 
 export const set = command({
   name: 'set',

@@ -1,7 +1,7 @@
 // `zkwire stat`.
 import { ZooKeeperError } from '../../protocol/index.ts'
-import { command } from '../frame/command.ts'
-import { aligned, statRows } from '../frame/stat-text.ts'
+import { command } from '../runner/command.ts'
+import { aligned, statRows } from '../nodes/stat-text.ts'
 
 export const stat = command({
   name: 'stat',

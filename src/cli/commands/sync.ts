@@ -1,5 +1,5 @@
 // `zkwire sync`.
-import { command } from '../frame/command.ts'
+import { command } from '../runner/command.ts'
 
 export const sync = command({
   name: 'sync',

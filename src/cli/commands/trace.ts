@@ -2,9 +2,9 @@
 import { parseConnectString } from '../../session/servers/connect-string.ts'
 import type { Address } from '../../transport/transport.ts'
 import { LinePrinter, lineOptions } from '../conversation/line-printer.ts'
-import { command } from '../frame/command.ts'
-import { UsageError } from '../frame/failure.ts'
-import { untilAborted } from '../frame/run.ts'
+import { command } from '../runner/command.ts'
+import { UsageError } from '../runner/failure.ts'
+import { untilAborted } from '../runner/run.ts'
 import { TraceProxy } from '../trace/proxy.ts'
 
 export const trace = command({

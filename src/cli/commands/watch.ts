@@ -1,6 +1,6 @@
 // `zkwire watch`.
-import { command } from '../frame/command.ts'
-import { escaped, timeText } from '../frame/text.ts'
+import { command } from '../runner/command.ts'
+import { escaped, timeText } from '../runner/text.ts'
 
 export const watch = command({
   name: 'watch',

@@ -1,5 +1,5 @@
 // Explains the traffic of one connection, line by line. Pure: chunks in, lines out.
-// May import: cli/frame, protocol/index.ts.
+// May import: cli/runner, protocol/index.ts.
 import { explain, opcodes, xids, type Explanation } from '../../protocol/index.ts'
 import { FrameStream } from './frame-stream.ts'
 import { isFrameAt, type End } from './recognise.ts'

@@ -1,6 +1,6 @@
 // Prints the lines of conversations, for people or as JSON.
-import type { Option } from '../frame/command.ts'
-import type { Output } from '../frame/output.ts'
+import type { Option } from '../runner/command.ts'
+import type { Output } from '../runner/output.ts'
 import type { Line } from './conversation.ts'
 
 export const lineOptions = {

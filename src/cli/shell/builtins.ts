@@ -1,8 +1,8 @@
 // The commands that only a shell has. They are commands like the others, so that help and completion know them.
 import { badArguments } from '../../protocol/index.ts'
-import { command, type Command, type CommandTable } from '../frame/command.ts'
-import { CommandError, statuses, UsageError } from '../frame/failure.ts'
-import { escaped } from '../frame/text.ts'
+import { command, type Command, type CommandTable } from '../runner/command.ts'
+import { CommandError, statuses, UsageError } from '../runner/failure.ts'
+import { escaped } from '../runner/text.ts'
 import { quoted } from './words.ts'
 
 export interface BuiltinOwner {

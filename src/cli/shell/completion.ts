@@ -1,7 +1,7 @@
 // What the key Tab offers: commands, options, and the paths of nodes.
-import type { Command, CommandTable } from '../frame/command.ts'
-import { optionsOf } from '../frame/arguments.ts'
-import { escaped } from '../frame/text.ts'
+import type { Command, CommandTable } from '../runner/command.ts'
+import { optionsOf } from '../runner/arguments.ts'
+import { escaped } from '../runner/text.ts'
 import { resolvePath } from './node-path.ts'
 import { quoted, wordsOf } from './words.ts'
 

@@ -1,7 +1,7 @@
 // The session of a shell: one living client for all commands, and a new one when the session has ended.
 import { connect, type Client, type State } from '../../client/index.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
-import type { Sessions, Target } from '../frame/command.ts'
+import type { Sessions, Target } from '../runner/command.ts'
 
 /** How long a new session waits after a failed attempt, in milliseconds. */
 const RETRY_INTERVAL = 1000

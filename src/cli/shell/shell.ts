@@ -1,11 +1,11 @@
 // A shell: it runs one command line after another in one session. This folder holds its parts.
-// May import: cli/frame, client/index.ts, protocol/index.ts, runtime.
+// May import: cli/runner, client/index.ts, protocol/index.ts, runtime.
 import { Readable, Writable } from 'node:stream'
 import { onAbort } from '../../runtime/abort.ts'
-import type { Command, CommandTable, Host } from '../frame/command.ts'
-import { messageOf, statuses, statusOf, unknownCommand, UsageError } from '../frame/failure.ts'
-import { runCommand } from '../frame/run.ts'
-import { Signals } from '../frame/signals.ts'
+import type { Command, CommandTable, Host } from '../runner/command.ts'
+import { messageOf, statuses, statusOf, unknownCommand, UsageError } from '../runner/failure.ts'
+import { runCommand } from '../runner/run.ts'
+import { Signals } from '../runner/signals.ts'
 import { builtinsOf, type BuiltinOwner } from './builtins.ts'
 import { resolvePath } from './node-path.ts'
 import type { ShellSession } from './shell-session.ts'

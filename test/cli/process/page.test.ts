@@ -89,7 +89,7 @@ describe('docs/cli.md', function () {
   })
 
   it('describes every option of a connection', async () => {
-    const { connectionOptions } = await import('../../../src/cli/frame/connection.ts')
+    const { connectionOptions } = await import('../../../src/cli/runner/connection.ts')
     const page = readDocument('docs/cli.md')
     for (const name of Object.keys(connectionOptions)) expect(page).to.contain(`--${name}`)
   })

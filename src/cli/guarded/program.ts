@@ -1,7 +1,7 @@
 // The program that a command runs: a process group of its own.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
-import { CommandError } from './failure.ts'
+import { CommandError } from '../runner/failure.ts'
 
 /** A program that runs. Signals go to its whole process group. */
 export class Program {

@@ -1,11 +1,13 @@
-// Runs a program while a lock is held, for `lock` and `elect`.
+// Runs a program while a lock is held, for `lock` and `elect`. This folder holds the program's processes, and what ends
+// them.
+// May import: cli/runner, client/index.ts, runtime.
 import type { Client } from '../../client/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import { UsageError } from './failure.ts'
+import { UsageError } from '../runner/failure.ts'
 import { Guard } from './guard.ts'
 import { Program } from './program.ts'
-import type { Signals } from './signals.ts'
+import type { Signals } from '../runner/signals.ts'
 
 /** The members of a Held that are used here. */
 export interface Holding {

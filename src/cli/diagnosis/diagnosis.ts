@@ -1,4 +1,5 @@
-// What `doctor` has measured, and what is wrong, in sentences.
+// What `doctor` has measured, and what is wrong, in sentences. This folder asks servers how they are.
+// May import: runtime/clock.ts, transport.
 
 /** One address of a host, and what it answers. */
 export interface AddressReport {

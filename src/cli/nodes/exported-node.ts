@@ -2,7 +2,7 @@
 import { openACL } from '../../client/index.ts'
 import { pathProblem, type ACL } from '../../protocol/index.ts'
 import { aclEntryOf, aclText } from './acl-text.ts'
-import { jsonData } from './text.ts'
+import { jsonData } from '../runner/text.ts'
 
 export interface ExportedNode {
   readonly path: string

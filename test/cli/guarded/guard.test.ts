@@ -1,6 +1,6 @@
 // The guard of `zkwire lock`: when the program is told to end, and when it is killed, in virtual time.
 import { expect } from 'chai'
-import { Guard, verdictOf } from '../../../src/cli/frame/guard.ts'
+import { Guard, verdictOf } from '../../../src/cli/guarded/guard.ts'
 import { connect, type Client } from '../../../src/index.ts'
 import { Mutex, type Held } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'

@@ -51,7 +51,7 @@ export async function targetOf(values: ParsedValues, env: Host['env'], clock: Cl
       ...(sasl ? { sasl: await mechanismOf(sasl) } : {}),
       ...tlsOf(text, values['tls'] === true, env),
       readOnly: values['read-only'] === true,
-      // Failures of callbacks are bugs of a command. They must not print a stack trace into a table.
+      // connect() rejects with the last failure. A line for each attempt would only repeat it.
       onConnectionError: () => undefined,
     },
   }

@@ -1,6 +1,6 @@
 // The options of all commands.
 import { expect } from 'chai'
-import { optionsOf, parse } from '../../../src/cli/frame/arguments.ts'
+import { optionsOf, parse } from '../../../src/cli/runner/arguments.ts'
 import { commands } from '../../../src/cli/table.ts'
 
 describe('the options of zkwire', () => {

@@ -6,7 +6,7 @@ import {
   type Diagnosis,
   type ServerReport,
   type SessionReport,
-} from '../../../src/cli/frame/diagnosis.ts'
+} from '../../../src/cli/diagnosis/diagnosis.ts'
 
 const no: ServerReport = { answers: false, why: 'ECONNREFUSED' }
 const server = (mode: string, version = '3.8.0'): ServerReport => ({ answers: true, ms: 1, mode, version })

@@ -1,7 +1,7 @@
 // ACLs as text: scheme:id:permissions, as in zkCli.sh.
 import { aclOf, creatorAllACL, openACL, readOnlyACL } from '../../client/index.ts'
 import { perms, type ACL } from '../../protocol/index.ts'
-import { UsageError } from './failure.ts'
+import { UsageError } from '../runner/failure.ts'
 
 /** The letters of the permissions, in the order in which zkCli.sh prints them. */
 const letters = [

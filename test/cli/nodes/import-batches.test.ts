@@ -1,6 +1,6 @@
 // The plan of `zkwire import`: its batches, paths and actions.
 import { expect } from 'chai'
-import { actionOf, batchesOf, moved, opOf, type PlacedNode } from '../../../src/cli/frame/import-batches.ts'
+import { actionOf, batchesOf, moved, opOf, type PlacedNode } from '../../../src/cli/nodes/import-batches.ts'
 import { openACL } from '../../../src/index.ts'
 
 const node = (bytes: number): PlacedNode => ({

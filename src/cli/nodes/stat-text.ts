@@ -1,6 +1,6 @@
 // Stats as text.
 import { hex64, type Stat } from '../../protocol/index.ts'
-import { timeText } from './text.ts'
+import { timeText } from '../runner/text.ts'
 
 /** One line of `ls -l`: kind, version, bytes, children, time of the last change. `e` marks an ephemeral node. */
 export const statColumns = ({ ephemeralOwner, version, dataLength, numChildren, mtime }: Stat): string[] => [

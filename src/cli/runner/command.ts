@@ -1,7 +1,7 @@
-// What a command is, and what it gets. This folder holds all that the commands share: arguments, output, errors,
-// connections, signals.
+// What a command is, and what it gets. This folder runs one command: arguments, output, errors, connections,
+// signals.
 // May import: client/index.ts, protocol/index.ts, protocol/option-checks.ts, recipes/node/recipe-error.ts, runtime,
-// sasl/index.ts, transport.
+// sasl/index.ts.
 import type { Client, ConnectOptions } from '../../client/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Output } from './output.ts'
