@@ -27,14 +27,15 @@ describe('the workflows', () => {
     const others = [
       /^test "v\$\(node --print /,
       /^npm pkg set "repository\.url=/,
-      /^npm publish --provenance --access public$/,
+      /^npm pack$/,
+      /^npm publish .* --ignore-scripts --provenance --access public$/,
     ]
     const wrong = allJobs().flatMap(([name, job]) =>
       commandsOf(job)
         .filter(command => {
           const [, script] = /^npm run ([\w:]+)$/.exec(command) ?? /^npm (test)$/.exec(command) ?? []
           if (script !== undefined) return manifest.scripts[script] === undefined
-          const [, folder] = /^npm ci(?: --prefix (\S+))?$/.exec(command) ?? []
+          const [, folder] = /^npm ci(?: --prefix (\S+)| --ignore-scripts)?$/.exec(command) ?? []
           if (command.startsWith('npm ci')) return !existsSync(join(root, folder ?? '.', 'package-lock.json'))
           return !others.some(pattern => pattern.test(command))
         })
@@ -43,10 +44,19 @@ describe('the workflows', () => {
     expect(wrong).to.deep.equal([])
   })
 
-  it('use only actions of GitHub, by their major versions, and files that exist', () => {
+  it('use only actions of GitHub, by a commit beside its version, because a tag can be moved', () => {
+    for (const name of names) {
+      const uses = read(`.github/workflows/${name}.yml`)
+        .split('\n')
+        .filter(line => line.includes('uses:'))
+      expect(uses, name).not.to.deep.equal([])
+      for (const line of uses) expect(line, name).to.match(/uses: actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+    }
+  })
+
+  it('name only files that exist', () => {
     for (const [name, { steps }] of allJobs())
-      for (const { uses, with: inputs = {} } of steps) {
-        if (uses !== undefined) expect(uses, name).to.match(/^actions\/[\w-]+@v\d+$/)
+      for (const { with: inputs = {} } of steps) {
         const files = inputs['cache-dependency-path']
         if (typeof files !== 'string') continue
         for (const file of files.trim().split('\n'))
@@ -79,15 +89,27 @@ describe('the workflows', () => {
 
   it('publish only if a maintainer has switched that on', () => {
     expect(workflow('site').jobs['build']?.if).to.equal("vars.PUBLISH_SITE == 'true'")
-    expect(workflow('release').jobs['publish']?.if).to.equal("vars.PUBLISH_PACKAGE == 'true'")
+    expect(workflow('release').jobs['test']?.if).to.equal("vars.PUBLISH_PACKAGE == 'true'")
     for (const variable of ['PUBLISH_SITE', 'PUBLISH_PACKAGE']) expect(read('CONTRIBUTING.md')).to.include(variable)
   })
 
+  it('give the token that publishes to a job that runs no code of the repository or of a dependency', () => {
+    for (const [name, { permissions = {}, steps }] of allJobs()) {
+      if (permissions['id-token'] === undefined) continue
+      const uses = steps.flatMap(step => step.uses ?? []).map(action => action.replace(/@.*/, ''))
+      expect(uses, name).to.satisfy((all: string[]) =>
+        all.every(each => /setup-node$|download-artifact$|deploy-pages$/.test(each)),
+      )
+      for (const command of commandsOf({ steps, 'timeout-minutes': 0 }))
+        expect(command, name).to.match(/^npm publish .*--ignore-scripts/)
+    }
+  })
+
   it('publish the package with its provenance, from the tag of its version only', async () => {
-    const job = workflow('release').jobs['publish'] as Job
-    expect(job.permissions).to.deep.equal({ contents: 'read', 'id-token': 'write' })
-    const commands = commandsOf(job)
-    expect(commands.at(-1)).to.equal('npm publish --provenance --access public')
+    const { publish, pack } = workflow('release').jobs as Record<string, Job>
+    expect(publish?.permissions).to.deep.equal({ 'id-token': 'write' })
+    expect([publish?.needs, pack?.needs]).to.deep.equal(['pack', 'test'])
+    const commands = commandsOf(pack as Job)
     const run = (command = '', environment: Record<string, string> = {}, cwd = root) =>
       promisify(execFile)('bash', ['-c', command], { cwd, env: { ...process.env, ...environment } })
     const compare = commands.find(command => command.startsWith('test '))
