@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { readResult } from '../../bench/output/result.ts'
-import { readPeersResult } from '../../bench/peers/result.ts'
-import { connect } from '../../src/index.ts'
-import { sharedServer } from '../support/shared-server.ts'
+import { readResult } from '../../../bench/output/result.ts'
+import { readPeersResult } from '../../../bench/peers/result.ts'
+import { connect } from '../../../src/index.ts'
+import { sharedServer } from '../../support/shared-server.ts'
 
-const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../../bench/main.ts', import.meta.url))
 
-const herd = fileURLToPath(new URL('../../docs/herd.json', import.meta.url))
-const peers = fileURLToPath(new URL('../../docs/peers.json', import.meta.url))
+const herd = fileURLToPath(new URL('../../../docs/herd.json', import.meta.url))
+const peers = fileURLToPath(new URL('../../../docs/peers.json', import.meta.url))
 
 describe('npm start', function () {
   this.timeout(60_000)
