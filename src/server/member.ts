@@ -1,15 +1,15 @@
 // A server of an ensemble, as a test controls it.
 import { badArguments } from '../protocol/index.ts'
 import { mustBe } from '../protocol/option-checks.ts'
-import type { Dial } from '../transport/transport.ts'
-import type { Endpoint } from './endpoint.ts'
-import type { Ensemble } from './ensemble.ts'
-import type { Faults } from './faults.ts'
 import { LONGEST_TIMER } from '../runtime/clock.ts'
-import type { MemberMode } from './member-state.ts'
-import type { Peer } from './peer.ts'
-import { snapshotOf, type Snapshot } from './snapshot.ts'
-import type { ServerStats } from './stats.ts'
+import type { Dial } from '../transport/transport.ts'
+import type { Endpoint } from './connection/endpoint.ts'
+import type { ServerStats } from './connection/stats.ts'
+import type { Faults } from './control/faults.ts'
+import type { MemberMode } from './control/member-state.ts'
+import { snapshotOf, type Snapshot } from './control/snapshot.ts'
+import type { Ensemble } from './ensemble/ensemble.ts'
+import type { Peer } from './ensemble/peer.ts'
 
 const lagCheck = mustBe(
   `from 0 to ${LONGEST_TIMER}`,

@@ -2,17 +2,15 @@
 // writes its data to a file only when it closes. In production, connect the same client to an Apache ensemble.
 import { badArguments } from '../protocol/index.ts'
 import type { Dial } from '../transport/transport.ts'
-import type { Cluster } from './cluster.ts'
-import { writeData } from './data-file.ts'
-import { dialOf, Endpoint } from './endpoint.ts'
-import { Ensemble } from './ensemble.ts'
-import type { Faults } from './faults.ts'
+import { dialOf, Endpoint } from './connection/endpoint.ts'
+import { totalStats, type ServerStats } from './connection/stats.ts'
+import type { Faults } from './control/faults.ts'
+import { settingsOf, type ServerOptions } from './control/options.ts'
+import { encodeState, writeData } from './control/saved-state.ts'
+import { snapshotOf, type Snapshot } from './control/snapshot.ts'
+import { clusterOf, type Cluster } from './ensemble/cluster.ts'
+import { Ensemble } from './ensemble/ensemble.ts'
 import { Member } from './member.ts'
-import { clusterOf } from './new-cluster.ts'
-import { settingsOf, type ServerOptions } from './options.ts'
-import { encodeState } from './saved-state.ts'
-import { snapshotOf, type Snapshot } from './snapshot.ts'
-import { totalStats, type ServerStats } from './stats.ts'
 
 /**
  * An embedded ZooKeeper in memory, for tests: one server, or an ensemble of several. `Server.start()` creates one, and

@@ -17,7 +17,7 @@ import {
   TicketMutex,
   type Held,
 } from '../../src/recipes/index.ts'
-import type { OperationName } from '../../src/server/faults.ts'
+import type { OperationName } from '../../src/server/control/faults.ts'
 import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { javaDate } from '../../src/server/four-letter-words.ts'
+import { javaDate } from '../../src/server/connection/four-letter-words.ts'
 
 describe('a date in a four-letter word', () => {
   it('has the format of Java: the day, the time, its zone and the year', () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { DIGEST_URI, FIRST_USE, proofsOf } from '../../src/sasl/digest-proof.ts'
 import { parseDirectives } from '../../src/sasl/directives.ts'
 import { SaslError } from '../../src/sasl/sasl-error.ts'
-import { SaslExchange } from '../../src/server/sasl-exchange.ts'
+import { SaslExchange } from '../../src/server/connection/sasl-exchange.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
 describe('an exchange of SASL', () => {

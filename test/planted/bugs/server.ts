@@ -3,23 +3,23 @@ import type { BugsOfFile } from '../planted-bug.ts'
 
 export const server: readonly BugsOfFile[] = [
   {
-    file: 'src/server/connection.ts',
+    file: 'src/server/connection/connection.ts',
     caughtBy: 'test/contract/contract.test.ts',
     bugs: [
       {
         bug: 'a session that moves to a new connection keeps the old one too',
-        from: 'this.#owner.connectionOf(sessionId)?.close()',
+        from: 'this.#server.connectionOf(sessionId)?.close()',
         to: '',
       },
       {
         bug: 'the watches of a closed connection stay',
-        from: 'this.#owner.database.watches.forget(this)',
+        from: 'this.#server.database.watches.forget(this)',
         to: '',
       },
     ],
   },
   {
-    file: 'src/server/elections.ts',
+    file: 'src/server/ensemble/elections.ts',
     caughtBy: 'test/server/ensemble-failures.test.ts',
     bugs: [
       {
@@ -35,7 +35,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/elections.ts',
+    file: 'src/server/ensemble/elections.ts',
     caughtBy: 'test/server/ensemble-sessions.test.ts',
     bugs: [
       {
@@ -46,7 +46,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/ensemble.ts',
+    file: 'src/server/ensemble/ensemble.ts',
     caughtBy: 'test/server/ensemble-sessions.test.ts',
     bugs: [
       {
@@ -57,7 +57,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/fault-plan.ts',
+    file: 'src/server/control/fault-plan.ts',
     caughtBy: 'test/server/transactions-and-close.test.ts',
     bugs: [
       {
@@ -68,7 +68,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/inbox.ts',
+    file: 'src/server/connection/inbox.ts',
     caughtBy: 'test/server/control.test.ts',
     bugs: [
       {
@@ -79,7 +79,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/leader.ts',
+    file: 'src/server/ensemble/leader.ts',
     caughtBy: 'test/server/ensemble-failures.test.ts',
     bugs: [
       {
@@ -90,7 +90,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/leader.ts',
+    file: 'src/server/ensemble/leader.ts',
     caughtBy: 'test/server/stop-and-start.test.ts',
     bugs: [
       {
@@ -101,7 +101,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/leader.ts',
+    file: 'src/server/ensemble/leader.ts',
     caughtBy: 'test/server/transactions-and-close.test.ts',
     bugs: [
       {
@@ -112,7 +112,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/leader.ts',
+    file: 'src/server/ensemble/leader.ts',
     caughtBy: 'test/server/virtual-time.test.ts',
     bugs: [
       {
@@ -123,7 +123,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/network.ts',
+    file: 'src/server/ensemble/network.ts',
     caughtBy: 'test/server/ensemble.test.ts',
     bugs: [
       {
@@ -134,7 +134,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/outbox.ts',
+    file: 'src/server/connection/outbox.ts',
     caughtBy: 'test/server/faults.test.ts',
     bugs: [
       {
@@ -145,7 +145,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/peer.ts',
+    file: 'src/server/ensemble/peer.ts',
     caughtBy: 'test/server/ensemble-sessions.test.ts',
     bugs: [
       {
@@ -156,7 +156,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/reads.ts',
+    file: 'src/server/database/reads.ts',
     caughtBy: 'test/contract/contract.test.ts',
     bugs: [
       {
@@ -167,7 +167,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/replication.ts',
+    file: 'src/server/ensemble/replication.ts',
     caughtBy: 'test/server/ensemble-failures.test.ts',
     bugs: [
       {
@@ -194,7 +194,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/sessions.ts',
+    file: 'src/server/database/sessions.ts',
     caughtBy: 'test/contract/contract.test.ts',
     bugs: [
       {
@@ -205,7 +205,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/snapshot.ts',
+    file: 'src/server/control/snapshot.ts',
     caughtBy: 'test/server/control.test.ts',
     bugs: [
       {
@@ -216,7 +216,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/standalone.ts',
+    file: 'src/server/ensemble/standalone.ts',
     caughtBy: 'test/server/virtual-time.test.ts',
     bugs: [
       {
@@ -227,7 +227,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/transaction.ts',
+    file: 'src/server/database/transaction.ts',
     caughtBy: 'test/contract/contract.test.ts',
     bugs: [
       {
@@ -238,7 +238,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/tree.ts',
+    file: 'src/server/database/tree.ts',
     caughtBy: 'test/contract/contract.test.ts',
     bugs: [
       {
@@ -249,7 +249,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/tree.ts',
+    file: 'src/server/database/tree.ts',
     caughtBy: 'test/server/control.test.ts',
     bugs: [
       {
@@ -260,7 +260,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/watches.ts',
+    file: 'src/server/database/watches.ts',
     caughtBy: 'test/contract/contract.test.ts',
     bugs: [
       {
@@ -271,7 +271,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/writes.ts',
+    file: 'src/server/database/writes.ts',
     caughtBy: 'test/contract/contract.test.ts',
     bugs: [
       {

@@ -1,0 +1,298 @@
+// A connection: it parses requests, and writes replies and events (ServerCnxn). It serves at most one session.
+// May import: server/database, server/control, transport, protocol, runtime, sasl/digest-proof.ts, sasl/directives.ts, sasl/sasl-error.ts.
+import {
+  errnos,
+  JuteError,
+  keeperStates,
+  opcodes,
+  operations,
+  perms,
+  Reader,
+  RequestHeader,
+  WatcherEvent,
+  xids,
+  type ACL,
+} from '../../protocol/index.ts'
+import type { ServerTransport, Address } from '../../transport/transport.ts'
+import type { PlannedFault } from '../control/fault-plan.ts'
+import { allows } from '../database/acl.ts'
+import type { Database } from '../database/database.ts'
+import {
+  execute,
+  failed,
+  handlerOf,
+  type Handler,
+  type OperationContext,
+  type Outcome,
+} from '../database/operations.ts'
+import type { ServerSession } from '../database/sessions.ts'
+import type { WatchOwner } from '../database/watches.ts'
+import { answerWord } from './four-letter-words.ts'
+import { readHandshake, writeHandshakeReply } from './handshake.ts'
+import { Identities } from './identities.ts'
+import { Inbox } from './inbox.ts'
+import { LENGTH_BYTES, Outbox, type Body } from './outbox.ts'
+import { RequestOrder } from './request-order.ts'
+import type { Role } from './role.ts'
+import type { ServerCore } from './server-core.ts'
+import type { ServerStats } from './stats.ts'
+
+/** The zxid in the header of a message that belongs to no transaction. */
+const NO_ZXID = -1n
+
+const emptyBody: Body = () => undefined
+
+export class ServerConnection implements WatchOwner {
+  readonly remote: Address
+  readonly #server: ServerCore
+  readonly #inbox: Inbox
+  readonly #outbox: Outbox
+  readonly #reader = new Reader()
+  readonly #identities: Identities
+  readonly #order = new RequestOrder(() => this.#inbox.proceed())
+  #session: ServerSession | undefined
+  /** True from the handshake of the client until the reply to it. */
+  #isConnecting = false
+  /** True if the client has asked to close the session. */
+  #isClosing = false
+  lastOperation = 'NA'
+
+  constructor(server: ServerCore, transport: ServerTransport, remote: Address) {
+    this.#server = server
+    this.remote = remote
+    this.#outbox = new Outbox(transport, this)
+    this.#inbox = new Inbox(transport, server.settings.maxRequestBytes, this)
+    this.#identities = new Identities(server.settings, remote.host)
+    if (server.isPaused) this.pause()
+  }
+
+  get session(): ServerSession | undefined {
+    return this.#session
+  }
+
+  get sessionId(): bigint {
+    return this.#session?.id ?? 0n
+  }
+
+  get isThrottled(): boolean {
+    return this.#isConnecting || this.#outbox.isFull || this.#order.isFull
+  }
+
+  /** The number of requests that have no reply yet. */
+  get outstanding(): number {
+    return this.#order.length
+  }
+
+  get stats(): ServerStats {
+    return this.#outbox.stats
+  }
+
+  pause(): void {
+    this.#outbox.pause()
+    this.#inbox.pause()
+  }
+
+  resume(): void {
+    this.#outbox.resume()
+    this.#inbox.resume()
+  }
+
+  received(chunk: Buffer): void {
+    this.#inbox.received(chunk)
+  }
+
+  drained(): void {
+    this.#inbox.proceed()
+  }
+
+  closed(): void {
+    this.#detach()
+    this.#server.onClosed(this)
+  }
+
+  /** Closes the connection at once. Its session continues. */
+  close(): void {
+    this.#detach()
+    this.#outbox.destroy()
+  }
+
+  /** Closes the connection after everything queued has been sent. Its session continues. */
+  end(): void {
+    this.#detach()
+    this.#outbox.end()
+  }
+
+  /** Closes the connection, unless its own client has asked to close the session and waits for the reply. */
+  sessionEnded(): void {
+    if (!this.#isClosing) this.end()
+  }
+
+  notify(type: number, path: string, acl: readonly ACL[] = [], zxid = NO_ZXID): void {
+    if (!allows(acl, perms.read, this.#identities.all)) return
+    const shown = this.#server.settings.behaviour.zxidInEvents ? zxid : NO_ZXID
+    const fault = this.#matchFault(['event'], this.#session?.id)
+    this.#outbox.reply(fault, xids.notification, shown, 0, writer =>
+      WatcherEvent.write(writer, { type, state: keeperStates.SyncConnected, path }),
+    )
+  }
+
+  onWord(word: string): boolean {
+    const answer = answerWord(word, this.#server)
+    if (answer === undefined) return false
+    this.#outbox.text(answer)
+    this.end()
+    return true
+  }
+
+  onError(error: unknown): void {
+    if (!(error instanceof JuteError)) throw error
+    this.end()
+  }
+
+  onFrame(bytes: Buffer, start: number, end: number): void {
+    this.stats.received++
+    this.stats.bytesReceived += LENGTH_BYTES + end - start
+    const { role } = this.#server
+    if (role === undefined) {
+      // The server looks for a leader.
+      this.close()
+      return
+    }
+    // A request that is executed later needs a copy, because the bytes are valid only in this call.
+    const reader = role.isImmediate ? this.#reader : new Reader(Buffer.from(bytes.subarray(start, end)))
+    if (role.isImmediate) reader.reset(bytes, start, end)
+    if (this.#session === undefined) this.#handshake(role, reader)
+    else this.#serve(this.#session, role, reader)
+  }
+
+  #handshake(role: Role, reader: Reader): void {
+    const handshake = readHandshake(reader)
+    const { sessionId, lastZxidSeen, isLegacy } = handshake
+    const fault = this.#matchFault(['connect'], sessionId === 0n ? undefined : sessionId)
+    // A client that has seen a later zxid must connect to another server.
+    const isBehind = lastZxidSeen > this.#server.database.zxid
+    if (fault?.effect.is === 'ignore' || isBehind || role.refuses(handshake)) {
+      this.close()
+      return
+    }
+    // Even a wrong password closes the session's connection (ZooKeeperServer.processConnectRequest).
+    this.#server.connectionOf(sessionId)?.close()
+    this.#isConnecting = true
+    const place = this.#order.reserve()
+    const onAttached = (session: ServerSession | undefined) => {
+      this.#isConnecting = false
+      if (session !== undefined) this.#attach(session)
+      const readOnly = role.mode === 'read-only'
+      this.#outbox.frame(fault, writer => writeHandshakeReply(writer, session, readOnly, isLegacy))
+      if (session === undefined) this.end()
+      else if (!role.isImmediate) this.#inbox.proceed()
+    }
+    role.attach(handshake, session => place(() => onAttached(session)))
+  }
+
+  #attach(session: ServerSession): void {
+    this.#session = session
+    this.#server.onAttached(this)
+  }
+
+  #serve(session: ServerSession, role: Role, reader: Reader): void {
+    const { xid, type } = RequestHeader.read(reader)
+    const isAuthentication = type === opcodes.auth || type === opcodes.sasl
+    if (!isAuthentication && this.#identities.needSasl) {
+      this.#outbox.reply(undefined, xid, 0n, errnos.SESSIONCLOSEDREQUIRESASLAUTH, emptyBody)
+      this.end()
+      return
+    }
+    const handler = this.#handlerOf(type)
+    if (handler === undefined) {
+      role.touch(session)
+      this.#order.run(() => {
+        this.#outbox.reply(undefined, xid, NO_ZXID, errnos.UNIMPLEMENTED, emptyBody)
+        this.end()
+      })
+      return
+    }
+    const { name, method } = handler.operation
+    this.lastOperation = name
+    const fault = this.#matchFault(name === method ? [name] : [name, method], session.id)
+    // An ignored request does not postpone the expiry of the session, because it counts as lost on its way.
+    if (fault?.effect.is === 'ignore') {
+      this.end()
+      return
+    }
+    // Authentication does not keep a session alive, because it bypasses ZooKeeperServer.submitRequestNow.
+    if (!isAuthentication) role.touch(session)
+    const reply = (outcome: Outcome | 'moved') => {
+      if (outcome === 'moved') this.end()
+      if (typeof outcome === 'string') return
+      const { err, body } = outcome
+      const zxid = isAuthentication ? 0n : this.#server.database.zxid
+      // The reply to a ping has the xid of pings even if the request has another one (FinalRequestProcessor).
+      this.#outbox.reply(fault, type === opcodes.ping ? xids.ping : xid, zxid, err, body)
+      if (type === opcodes.closeSession || (isAuthentication && err !== 0)) this.end()
+    }
+    if (fault?.effect.is === 'replace') {
+      const outcome = failed(fault.effect.code)
+      this.#order.run(() => reply(outcome))
+    } else if (isAuthentication) {
+      reply(execute(handler, this.#contextOf(session, this.#server.database), reader))
+    } else {
+      this.#execute(handler, session, role, reader, reply)
+    }
+  }
+
+  /** Executes the request, and calls `reply` when the requests before it have been replied to. */
+  #execute(
+    handler: Handler,
+    session: ServerSession,
+    role: Role,
+    reader: Reader,
+    reply: (outcome: Outcome | 'moved') => void,
+  ): void {
+    const { kind } = handler
+    const run = (database: Database) => execute(handler, this.#contextOf(session, database), reader)
+    if (kind === 'close') this.#isClosing = true
+    if (kind === 'read') {
+      this.#order.run(() => role.execute({ kind, session, run }, reply))
+    } else {
+      const place = this.#order.reserve()
+      role.execute({ kind, session, run }, outcome => place(() => reply(outcome)))
+    }
+  }
+
+  /**
+   * Returns the fault that affects a reply or an event. A cut counts bytes from this call on, also those of events that
+   * are sent before the reply.
+   */
+  #matchFault(names: readonly string[], session: bigint | undefined): PlannedFault | undefined {
+    const fault = this.#server.faults.match(names, session)
+    if (fault?.effect.is === 'cut') this.#outbox.cutAfter(fault.effect.bytes)
+    return fault
+  }
+
+  #contextOf({ id: session }: ServerSession, database: Database): OperationContext {
+    return { database, settings: this.#server.settings, session, identities: this.#identities.all, watcher: this }
+  }
+
+  /**
+   * Returns the handler of an opcode, or undefined if the server does not know it. The handlers of authentication are
+   * here, because it concerns only the connection; all others work on the database.
+   */
+  #handlerOf(type: number): Handler | undefined {
+    switch (type) {
+      case opcodes.auth:
+        return { kind: 'read', operation: operations.auth, run: (_, reader) => this.#identities.authenticate(reader) }
+      case opcodes.sasl:
+        return { kind: 'read', operation: operations.sasl, run: (_, reader) => this.#identities.sasl(reader) }
+      default:
+        return handlerOf(type, this.#server.settings.behaviour)
+    }
+  }
+
+  #detach(): void {
+    this.#inbox.end()
+    this.#order.clear()
+    this.#server.database.watches.forget(this)
+    this.#server.onDetached(this)
+  }
+}

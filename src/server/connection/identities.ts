@@ -1,0 +1,83 @@
+// The identities that the client of a connection has proved, and the requests that prove more.
+import { operations, type Id, type Reader, type Writer } from '../../protocol/index.ts'
+import type { Random } from '../../runtime/random.ts'
+import { SaslError } from '../../sasl/sasl-error.ts'
+import { authenticate } from '../database/acl.ts'
+import { RequestError } from '../database/request-error.ts'
+import { SaslExchange, type SaslUsers } from './sasl-exchange.ts'
+
+export interface AuthenticationSettings {
+  /** The digest id of the superuser; '' if there is none. */
+  readonly superDigest: string
+  /** The users of SASL; undefined if the server has no SASL. */
+  readonly saslUsers?: SaslUsers
+  /** Closes the connection of a client that has not authenticated by SASL. */
+  readonly requireSasl: boolean
+  readonly random: Random
+}
+
+/** The largest number of identities of a connection, because each request compares them with the entries of an ACL. */
+const MAX_IDENTITIES = 1000
+
+export class Identities {
+  readonly #settings: AuthenticationSettings
+  readonly #address: string
+  readonly #all: Id[]
+  #exchange: SaslExchange | undefined
+
+  /** @param address the address of the client, which is its first identity */
+  constructor(settings: AuthenticationSettings, address: string) {
+    this.#settings = settings
+    this.#address = address
+    this.#all = [{ scheme: 'ip', id: address }]
+  }
+
+  get all(): readonly Id[] {
+    return this.#all
+  }
+
+  /** True if the client must authenticate by SASL before it sends other requests. */
+  get needSasl(): boolean {
+    return this.#settings.requireSasl && !this.#all.some(({ scheme }) => scheme === 'sasl')
+  }
+
+  /**
+   * Executes an auth packet.
+   * @throws RequestError AUTHFAILED if it proves nothing, or the client has proved too many identities
+   */
+  authenticate(request: Reader): (writer: Writer) => void {
+    const { scheme, auth } = operations.auth.request.read(request)
+    const proved = authenticate(scheme, auth, this.#address, this.#settings.superDigest)
+    if (proved.length === 0 || this.#all.length >= MAX_IDENTITIES) throw new RequestError('AUTHFAILED')
+    for (const each of proved) this.#add(each)
+    return () => undefined
+  }
+
+  /**
+   * Executes a step of SASL. A server without SASL replies with a null token to everything
+   * (ZooKeeperServer.processSasl).
+   * @throws RequestError AUTHFAILED if the client does not prove that it knows the password, or
+   * SESSIONCLOSEDREQUIRESASLAUTH if the server requires that
+   */
+  sasl(request: Reader): (writer: Writer) => void {
+    const { saslUsers, random, requireSasl } = this.#settings
+    const token = saslUsers === undefined ? null : this.#step(saslUsers, random, requireSasl, request)
+    return writer => operations.sasl.response.write(writer, { token })
+  }
+
+  #step(users: SaslUsers, random: Random, isRequired: boolean, request: Reader): Buffer {
+    this.#exchange ??= new SaslExchange(users, random)
+    try {
+      const { reply, user } = this.#exchange.step(operations.sasl.request.read(request).token ?? Buffer.alloc(0))
+      if (user !== undefined) this.#add({ scheme: 'sasl', id: user })
+      return reply
+    } catch (error) {
+      if (!(error instanceof SaslError)) throw error
+      throw new RequestError(isRequired ? 'SESSIONCLOSEDREQUIRESASLAUTH' : 'AUTHFAILED')
+    }
+  }
+
+  #add({ scheme, id }: Id): void {
+    if (!this.#all.some(each => each.scheme === scheme && each.id === id)) this.#all.push({ scheme, id })
+  }
+}

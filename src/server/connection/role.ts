@@ -1,0 +1,36 @@
+// The role of a server in its ensemble. It decides who executes the requests of the server's clients.
+import type { Database } from '../database/database.ts'
+import type { Outcome, RequestKind } from '../database/operations.ts'
+import type { ServerSession } from '../database/sessions.ts'
+import type { Handshake } from './handshake.ts'
+
+/** A request of a client. */
+export interface ClientRequest {
+  readonly kind: RequestKind
+  readonly session: ServerSession
+  /** Executes the request. */
+  readonly run: (database: Database) => Outcome
+}
+
+/** The role of a server that serves clients. A server that looks for a leader has none. */
+export interface Role {
+  readonly mode: 'standalone' | 'leader' | 'follower' | 'read-only'
+  /** True if `run` of a request is only called before `execute` returns. */
+  readonly isImmediate: boolean
+  /** Returns true if the server closes the connection instead of a reply. */
+  refuses(handshake: Handshake): boolean
+  /**
+   * Opens or continues a session.
+   * @param done gets the session, or undefined if it has ended or the password is wrong. Is not called if the server
+   * loses its role before.
+   */
+  attach(handshake: Handshake, done: (session: ServerSession | undefined) => void): void
+  /** Postpones the expiry of the session, because a request has arrived. */
+  touch(session: ServerSession): void
+  /**
+   * Executes a request.
+   * @param done called when the tree of this server has the changes of the request. Gets 'moved' if the session has
+   * been attached to another server. Is not called if the server loses its role before.
+   */
+  execute(request: ClientRequest, done: (outcome: Outcome | 'moved') => void): void
+}

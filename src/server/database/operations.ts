@@ -1,0 +1,151 @@
+// The handlers of all operations that read or change the database.
+import {
+  errnos,
+  JuteError,
+  opcodes,
+  operations,
+  type Encodable,
+  type Id,
+  type Operation,
+  type Reader,
+  type ServerErrorCode,
+  type Writer,
+} from '../../protocol/index.ts'
+import { userOf } from './acl.ts'
+import type { Database } from './database.ts'
+import * as reads from './reads.ts'
+import { RequestError } from './request-error.ts'
+import type { Behaviour } from './version.ts'
+import type { WatchOwner } from './watches.ts'
+import * as writes from './writes.ts'
+
+/** The session that sent a request. */
+export interface Caller {
+  session: bigint
+  identities: readonly Id[]
+  watcher: WatchOwner
+}
+
+/** What a request needs: only this server ('read'), the leader ('write', 'close'), or to have caught up ('sync'). */
+export type RequestKind = 'read' | 'write' | 'sync' | 'close'
+
+/** Executes an operation. */
+export interface Handler {
+  readonly kind: RequestKind
+  readonly operation: Pick<Operation<unknown, unknown>, 'name' | 'method' | 'opcode'>
+  /**
+   * Parses and executes the request. Returns a function that writes the body of the reply, or undefined if the server
+   * sends no reply.
+   * @throws RequestError if the server rejects the request
+   * @throws JuteError if the request is malformed
+   */
+  run(context: OperationContext, request: Reader): ((writer: Writer) => void) | undefined
+}
+
+export interface OperationContext extends Caller {
+  database: Database
+  settings: writes.WriteSettings
+}
+
+const read = <Q, R>(
+  operation: Operation<Q, R>,
+  run: (context: OperationContext, request: Q) => Encodable<R>,
+  kind: RequestKind = 'read',
+): Handler => ({
+  kind,
+  operation,
+  run(context, request) {
+    const response = run(context, operation.request.read(request))
+    return writer => operation.response.write(writer, response)
+  },
+})
+
+/** Returns the handler of a write. A write takes a zxid even if it is rejected or malformed. */
+const write = <Q, R>(
+  operation: Operation<Q, R>,
+  run: (context: writes.WriteContext, request: Q) => Encodable<R> | undefined,
+): Handler => ({
+  kind: 'write',
+  operation,
+  run({ database, ...caller }, request) {
+    const response = database.transact({ session: caller.session, opcode: operation.opcode }, tx =>
+      run({ tree: database.tree, tx, ...caller }, operation.request.read(request)),
+    )
+    return response && (writer => operation.response.write(writer, response))
+  },
+})
+
+const noBody = () => undefined
+
+const o = operations
+
+const handlers: readonly Handler[] = [
+  write(o.create, (context, request) => writes.create(context, opcodes.create, request)),
+  write(o.create2, (context, request) => writes.create(context, opcodes.create2, request)),
+  write(o.createContainer, (context, request) => writes.create(context, opcodes.createContainer, request)),
+  write(o.createTTL, (context, request) => writes.create(context, opcodes.createTTL, request)),
+  write(o.delete, (context, { path, version }) => (writes.remove(context, path, version), {})),
+  write(o.setData, (context, { path, data, version }) => ({ stat: writes.setData(context, path, data, version) })),
+  write(o.setACL, (context, { path, acl, version }) => ({ stat: writes.setACL(context, path, acl, version) })),
+  // A version that accepts a check outside a multi sends no reply to a successful one.
+  write(o.check, (context, { path, version }) => (writes.check(context, path, version), undefined)),
+  write(o.multi, writes.multi),
+  write(o.reconfig, () => {
+    throw new RequestError('RECONFIGDISABLED')
+  }),
+  read(o.exists, reads.exists),
+  read(o.getData, reads.getData),
+  read(o.getChildren, reads.getChildren),
+  read(o.getChildren2, reads.getChildren),
+  read(o.getACL, (context, { path }) => reads.getACL(context, path)),
+  read(o.getAllChildrenNumber, (context, { path }) => ({ totalNumber: reads.getAllChildrenNumber(context, path) })),
+  read(o.getEphemerals, (context, { prefixPath }) => ({
+    ephemerals: reads.getEphemerals(context, context.session, prefixPath),
+  })),
+  read(o.multiRead, reads.multiRead),
+  read(o.setWatches, (context, request) => (reads.setWatches(context, request), {})),
+  read(o.setWatches2, (context, request) => (reads.setWatches(context, request), {})),
+  read(o.addWatch, ({ database, watcher }, { path, mode }) => {
+    database.watches.add(path, watcher, mode)
+    return { err: 0 }
+  }),
+  read(
+    o.checkWatches,
+    ({ database, watcher }, { path, type }) => (database.watches.requireWatch(path, watcher, type), {}),
+  ),
+  read(o.removeWatches, ({ database, watcher }, { path, type }) => (database.watches.remove(path, watcher, type), {})),
+  read(o.sync, (_, { path }) => ({ path }), 'sync'),
+  // The role of the server ends the session.
+  { kind: 'close', operation: o.closeSession, run: () => noBody },
+  read(o.ping, () => ({})),
+  read(o.whoAmI, ({ identities }) => ({
+    clientInfo: identities.map(id => ({ authScheme: id.scheme, user: userOf(id) })),
+  })),
+]
+
+const byOpcode: ReadonlyMap<number, Handler> = new Map(handlers.map(each => [each.operation.opcode, each]))
+
+/** The error number and the body of a reply; or 'silent' if the server sends no reply. */
+export type Outcome = { err: number; body: (writer: Writer) => void } | 'silent'
+
+export const failed = (code: ServerErrorCode): Outcome => ({ err: errnos[code], body: noBody })
+
+/**
+ * Executes a request, and turns its errors into error numbers.
+ * @throws JuteError if an auth packet is malformed. It closes the connection, as a malformed handshake does
+ * (ZooKeeperServer.processPacket).
+ */
+export function execute(handler: Handler, context: OperationContext, request: Reader): Outcome {
+  try {
+    const body = handler.run(context, request)
+    return body === undefined ? 'silent' : { err: 0, body }
+  } catch (error) {
+    if (error instanceof RequestError) return failed(error.code)
+    if (error instanceof JuteError && handler.operation !== o.auth) return failed('MARSHALLINGERROR')
+    throw error
+  }
+}
+
+/** Returns the handler of an opcode, or undefined if the server does not know it. */
+export const handlerOf = (opcode: number, { checkOnlyInMulti }: Behaviour): Handler | undefined =>
+  checkOnlyInMulti && opcode === opcodes.check ? undefined : byOpcode.get(opcode)

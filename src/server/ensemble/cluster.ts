@@ -1,0 +1,55 @@
+// What `Server` controls: one server, or an ensemble of several.
+// May import: server/connection, server/control, server/database, protocol, runtime.
+import { badArguments } from '../../protocol/index.ts'
+import type { ServerCore } from '../connection/server-core.ts'
+import type { FaultPlan } from '../control/fault-plan.ts'
+import type { Settings } from '../control/options.ts'
+import { readData } from '../control/saved-state.ts'
+import type { Database } from '../database/database.ts'
+import type { ServerSession } from '../database/sessions.ts'
+import { Ensemble } from './ensemble.ts'
+import type { Leader } from './leader.ts'
+import { Standalone } from './standalone.ts'
+
+export interface Cluster {
+  readonly leader: Leader
+  readonly cores: readonly ServerCore[]
+  /** The faults of all servers. */
+  readonly faults: FaultPlan
+  /** The data as the newest server has them. */
+  readonly newest: Database
+  /** Expires the session. Returns false if there is no leader that can do it. */
+  endSession(session: ServerSession): boolean
+  /** Deletes empty containers and expired nodes with a ttl. */
+  checkContainers(): void
+  /** Sets the number of the next sequential child. */
+  setCounter(path: string, next: number): void
+  pause(): void
+  /**
+   * Executes the requests received during the pause, and only then expires sessions, because a request keeps its
+   * session alive.
+   */
+  resume(): void
+  /** Closes every connection, like the end of the process. The nodes and the sessions stay. */
+  stop(): void
+  /** Accepts connections again. Each session gets its whole timeout again. */
+  start(): void
+  /** Stops, and discards the sessions and the planned faults. */
+  close(): void
+}
+
+const create = (settings: Settings, state?: string): Cluster =>
+  settings.servers > 1 ? new Ensemble(settings, state) : new Standalone(settings, state)
+
+/** Returns servers with the state of their file, if there is one. Does not wait if no file is given. */
+export function clusterOf(settings: Settings): Cluster | Promise<Cluster> {
+  const { dataFile } = settings
+  if (dataFile === undefined) return create(settings)
+  return readData(dataFile).then(state => {
+    try {
+      return create(settings, state)
+    } catch (error) {
+      throw badArguments('Server.start', '', `${dataFile} is not a state of this server: ${(error as Error).message}`)
+    }
+  })
+}

@@ -1,0 +1,249 @@
+// Several servers with one leader. The leader executes the writes; each server makes their changes on its own tree, and
+// answers reads from it (ZooKeeper Atomic Broadcast, in one process).
+import { badArguments } from '../../protocol/index.ts'
+import type { Handshake } from '../connection/handshake.ts'
+import type { ClientRequest } from '../connection/role.ts'
+import { ServerCore } from '../connection/server-core.ts'
+import { FaultPlan } from '../control/fault-plan.ts'
+import type { MemberState } from '../control/member-state.ts'
+import type { Settings } from '../control/options.ts'
+import { restoreState } from '../control/saved-state.ts'
+import { Database, type TransactionCause } from '../database/database.ts'
+import { failed, type Outcome } from '../database/operations.ts'
+import type { ServerSession } from '../database/sessions.ts'
+import { TreeTransaction } from '../database/transaction.ts'
+import type { Cluster } from './cluster.ts'
+import { Elections } from './elections.ts'
+import { Leader, type LeaderOwner } from './leader.ts'
+import { Network, type Route } from './network.ts'
+import { Peer } from './peer.ts'
+import { Replication, type TransactionLog } from './replication.ts'
+
+export class Ensemble implements Cluster, LeaderOwner {
+  readonly leader: Leader
+  readonly faults: FaultPlan
+  readonly #settings: Settings
+  readonly #network: Network
+  readonly #replication: Replication
+  readonly #elections: Elections
+  #isClosed = false
+
+  /**
+   * @param state the nodes and sessions of an earlier server, as text; default: none
+   * @throws Error if the state is malformed
+   */
+  constructor(settings: Settings, state?: string) {
+    this.#settings = settings
+    this.faults = new FaultPlan(settings.clock)
+    this.leader = new Leader(settings, this, state)
+    this.#network = new Network(settings.clock, Number(this.leader.database.zxid >> 32n), settings.onMessage)
+    this.#replication = new Replication(settings, this.#network)
+    this.#elections = new Elections(settings, this.#network, this.#replication, this.leader)
+    for (let id = 1; id <= settings.servers; id++) this.#network.peers.push(this.#peerOf(id, state))
+    this.start()
+  }
+
+  #peerOf(id: number, state: string | undefined): Peer {
+    const { clock, behaviour } = this.#settings
+    const { sessions } = this.leader
+    const database = new Database(clock, behaviour)
+    const restored = { all: [], get: (session: bigint) => sessions.get(session), restore: () => undefined }
+    if (state !== undefined) restoreState({ database, sessions: restored }, state, clock.wallNow())
+    const faults = new FaultPlan(clock)
+    const match: FaultPlan['match'] = (names, session) =>
+      faults.match(names, session) ?? this.faults.match(names, session)
+    const peer = new Peer(this, new ServerCore(this.#settings, id, database, sessions, { match }), faults)
+    for (const session of sessions.all) peer.knownSessions.add(session.id)
+    return peer
+  }
+
+  onTransaction(tx: TreeTransaction, cause: TransactionCause): void {
+    this.log.push({ tx, cause })
+  }
+
+  get log(): TransactionLog {
+    return this.#replication.log
+  }
+
+  get peers(): readonly Peer[] {
+    return this.#network.peers
+  }
+
+  /** The server that leads; undefined if there is none. */
+  get leading(): Peer | undefined {
+    return this.#network.leading
+  }
+
+  get cores(): readonly ServerCore[] {
+    return this.peers.map(({ core }) => core)
+  }
+
+  /** The database of the leader, or else of the server that has applied the most. */
+  get newest(): Database {
+    const newest = this.leading ?? this.peers.reduce((a, b) => (b.applied > a.applied ? b : a))
+    return newest.core.database
+  }
+
+  onChange({ core, epoch, state }: Peer): void {
+    const member: MemberState = { id: core.id, mode: state, zxid: core.database.zxid, epoch }
+    // Later, because the callback may stop or cut off a server, and the change is not complete yet.
+    queueMicrotask(() => this.#settings.onMemberChange(member))
+  }
+
+  routeOf(peer: Peer): Route {
+    return this.#network.routeOf(peer)
+  }
+
+  // Requests
+
+  attach(peer: Peer, { sessionId, passwd, timeOut }: Handshake, done: (session?: ServerSession) => void): void {
+    const { leader } = this
+    const owned = (session: ServerSession | undefined) => {
+      if (session !== undefined) session.owner = peer
+      return session
+    }
+    if (sessionId === 0n) {
+      this.#replication.atLeader(peer, () => owned(leader.openSession(timeOut, peer.core.id)), done)
+      return
+    }
+    // The leader confirms a session at once, even if a write of that session is not committed yet (Leader.REVALIDATE).
+    this.#network.toLeader(peer, 'request', () => {
+      const session = owned(leader.sessions.resume(sessionId, passwd, timeOut))
+      this.#network.fromLeader(peer, 'reply', () => done(session))
+    })
+  }
+
+  forward(peer: Peer, request: ClientRequest, done: (outcome: Outcome | 'moved') => void): void {
+    if (request.kind !== 'sync') {
+      this.#replication.atLeader(peer, () => this.#executed(peer, request), done)
+      return
+    }
+    const nothing = () => undefined
+    this.#replication.atLeader(peer, nothing, () => done(request.run(peer.core.database)))
+  }
+
+  #executed(peer: Peer, { kind, session, run }: ClientRequest): Outcome | 'moved' {
+    const { leader } = this
+    const hasEnded = leader.sessions.get(session.id) === undefined
+    if (kind === 'close') {
+      // The leader closes a session for every server, wherever it is attached (PrepRequestProcessor).
+      if (!hasEnded) leader.closeSession(session)
+      return run(leader.database)
+    }
+    if (hasEnded) return failed('SESSIONEXPIRED')
+    return session.owner === peer ? run(leader.database) : 'moved'
+  }
+
+  touch(peer: Peer, session: ServerSession): void {
+    if (peer === this.leading) this.leader.sessions.touch(session)
+    else peer.touched.add(session)
+  }
+
+  // What a test does
+
+  endSession(session: ServerSession): boolean {
+    if (this.leading === undefined) return false
+    this.leader.closeSession(session)
+    this.#replication.replicate()
+    return true
+  }
+
+  checkContainers(): void {
+    if (this.leading === undefined) return
+    this.leader.checkContainers()
+    this.#replication.replicate()
+  }
+
+  setCounter(path: string, next: number): void {
+    const { tree, zxid } = this.leader.database
+    const tx = new TreeTransaction(zxid, this.#settings.clock.wallNow())
+    tree.setCounter(tx, path, next)
+    // Not a transaction, but the other servers must make the change in the same order.
+    this.log.push({ tx, cause: undefined })
+    this.#replication.replicate()
+  }
+
+  elect(candidate?: Peer): Promise<void> {
+    return this.#elections.elect(candidate)
+  }
+
+  setLag(peer: Peer, ms: number): void {
+    peer.lag = ms
+    this.#network.flush()
+  }
+
+  setCutOff(peer: Peer, isCutOff: boolean): void {
+    peer.isCutOff = isCutOff
+    this.#elections.onReachable(peer)
+  }
+
+  /** Simulates that the process of the server is stopped. */
+  pausePeer(peer: Peer): void {
+    peer.core.pause()
+  }
+
+  resumePeer(peer: Peer): void {
+    if (!peer.core.isRunning) return
+    peer.core.resume()
+    this.#elections.onReachable(peer)
+  }
+
+  /** Ends the process of the server. */
+  stopPeer(peer: Peer): void {
+    if (!peer.core.isRunning) return
+    this.#elections.leave(peer)
+    peer.core.stop()
+    peer.enter('stopped')
+    this.#elections.schedule()
+  }
+
+  /** @throws ZooKeeperError BADARGUMENTS if the ensemble is closed */
+  startPeer(peer: Peer): void {
+    if (this.#isClosed) throw badArguments('start', '', 'the server is closed: start another one with Server.start()')
+    if (peer.core.isRunning) return
+    peer.core.start()
+    peer.enter('looking')
+    this.#elections.schedule()
+  }
+
+  pause(): void {
+    if (!this.cores.some(core => core.isRunning)) return
+    this.#network.isPaused = true
+    this.leader.pause()
+    for (const core of this.cores) core.pause()
+    this.#elections.suspend()
+  }
+
+  resume(): void {
+    if (!this.#network.isPaused) return
+    this.#network.isPaused = false
+    const now = this.#settings.clock.now()
+    for (const peer of this.peers) {
+      peer.heardAt = peer.answeredAt = now
+      this.resumePeer(peer)
+    }
+    this.#elections.start()
+    this.leader.resume()
+  }
+
+  stop(): void {
+    this.#network.isPaused = false
+    for (const peer of this.peers) this.stopPeer(peer)
+    this.leader.stop()
+    this.#elections.suspend()
+  }
+
+  /** Starts the servers that are stopped. They elect a leader at once if there is none. */
+  start(): void {
+    for (const peer of this.peers) this.startPeer(peer)
+    this.#elections.start()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.stop()
+    this.leader.sessions.close()
+    this.#elections.close()
+    for (const plan of [this.faults, ...this.peers.map(({ faults }) => faults)]) plan.clear()
+  }
+}
