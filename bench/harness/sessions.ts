@@ -40,7 +40,7 @@ export class BenchSession {
       onFrame: this.#counter.observer(() => this.#rearmed.splice(0).forEach(resolve => resolve())),
       dial: this.link.dial,
       onConnectionError: error => (this.#cause = error.message),
-      ...(signal && { signal }),
+      signal,
     })
     return this
   }

@@ -197,7 +197,7 @@ class Recorder {
     if (from === 'client') opcodes.set(xid, frame.readInt32BE(4))
     else opcodes.delete(xid)
     if (this.#happenings === undefined) return
-    const { op, sentence } = explain(bytes, { from, first: false, ...(opcode !== undefined && { opcode }) })
+    const { op, sentence } = explain(bytes, { from, first: false, opcode })
     // Skip the frames of the benchmark itself.
     if (op === 'sync' || op === 'ping') return
     const is = from === 'client' ? 'request' : xid === xids.notification ? 'event' : 'answer'

@@ -53,7 +53,7 @@ export const createsOf = (frames: readonly ContenderFrame[], who: number): numbe
 /** @param directory removed from the sentences */
 export function eventOf(frame: ContenderFrame, since: number, directory: string): RecordedEvent {
   const { from, opcode, bytes, xid, who, at } = frame
-  const { op, sentence } = explain(bytes, { from, first: false, ...(opcode !== undefined && { opcode }) })
+  const { op, sentence } = explain(bytes, { from, first: false, opcode })
   const short = sentence.replaceAll(`${directory}/`, '').replaceAll(directory, 'the lock')
   return {
     ...{ at: at - since, who, op },

@@ -6,5 +6,5 @@ export const explanationOf = ({ bytes, direction, kind, opcode }: WireFrame): Ex
   explain(bytes, {
     from: direction === 'up' ? 'client' : 'server',
     first: kind === 'connect',
-    ...(opcode !== undefined && { opcode }),
+    opcode,
   })

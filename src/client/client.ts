@@ -37,12 +37,12 @@ import {
  */
 export interface WatcherOptions extends SignalOption {
   /** Watches all nodes below the path too. Default false. */
-  recursive?: boolean
+  recursive?: boolean | undefined
   /**
    * The most events that are queued for the reader, at least 1. One more event replaces all of them by one `resync`.
    * Default 1000.
    */
-  capacity?: number
+  capacity?: number | undefined
 }
 
 const watcherChecks: Checks<WatcherOptions> = {
@@ -60,7 +60,7 @@ const watcherChecks: Checks<WatcherOptions> = {
  */
 export interface WhenConnectedOptions extends SignalOption {
   /** Accepts a connection to a read-only server too. Default false. */
-  readOnly?: boolean
+  readOnly?: boolean | undefined
 }
 
 /**
@@ -75,7 +75,7 @@ export interface CloseOptions {
    * How long the call may take, in milliseconds, 0 or more. There is no limit if it is greater than 2147483647.
    * Default: a third of the session timeout, at most 2 000.
    */
-  timeout?: number
+  timeout?: number | undefined
 }
 
 const closeChecks: Checks<CloseOptions> = { timeout: aTimeout }
@@ -100,7 +100,7 @@ export interface RetryPolicy {
  */
 export interface RetryOptions extends SignalOption {
   /** Replaces the rule of {@link Client.retry}. Default: none, so the task is repeated until the session ends. */
-  policy?: RetryPolicy
+  policy?: RetryPolicy | undefined
 }
 
 const retryChecks: Checks<RetryOptions> = {
@@ -248,7 +248,7 @@ export class Client extends Operations implements AsyncDisposable {
    */
   async ensurePath(
     path: string,
-    options: { mode?: 'persistent' | 'container'; acl?: readonly ACL[] } & SignalOption = {},
+    options: { mode?: 'persistent' | 'container' | undefined; acl?: readonly ACL[] | undefined } & SignalOption = {},
   ): Promise<void> {
     const problem = pathProblem(path) ?? optionsProblem(options, ensureChecks)
     if (problem !== undefined) return refuse('ensurePath', path, problem)

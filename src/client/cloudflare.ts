@@ -23,7 +23,7 @@ export interface ConnectOptions extends CommonOptions {
    * Uses TLS. The runtime must trust the server's certificate, which must be for the host in the connect string.
    * Default false.
    */
-  tls?: boolean
+  tls?: boolean | undefined
 }
 
 const checks: Checks<ConnectOptions> = { ...commonChecks, tls: optional.boolean }

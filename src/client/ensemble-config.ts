@@ -87,13 +87,13 @@ function reachable(host: string, quorum: string): string {
  */
 export interface Reconfiguration extends SignalOption {
   /** Servers to add, as lines `server.4=…`. */
-  joining?: string | readonly string[]
+  joining?: string | readonly string[] | undefined
   /** The ids of servers to remove. */
-  leaving?: string | readonly (string | number)[]
+  leaving?: string | readonly (string | number)[] | undefined
   /** All servers of the new configuration, as lines `server.4=…`. */
-  members?: string | readonly string[]
+  members?: string | readonly string[] | undefined
   /** The server rejects the change with BADVERSION unless the configuration has this version. Default: any version. */
-  version?: bigint
+  version?: bigint | undefined
 }
 
 const isItem = (item: unknown) => typeof item === 'string' || Number.isInteger(item)

@@ -38,10 +38,10 @@ import {
  * await zk.multi(ops) // throws NODEEXISTS
  */
 export type MultiOp =
-  | ({ create: string; data?: Data } & ItemCreateOptions)
-  | { setData: string; data: Data; version?: number }
-  | { delete: string; version?: number }
-  | { check: string; version?: number }
+  | ({ create: string; data?: Data | undefined } & ItemCreateOptions)
+  | { setData: string; data: Data; version?: number | undefined }
+  | { delete: string; version?: number | undefined }
+  | { check: string; version?: number | undefined }
 
 /**
  * The result of a create in a multi. `stat` is null if the server leaves it out (ZOOKEEPER-4026: before 3.7.2, in 3.8.0

@@ -29,25 +29,25 @@ export interface ConnectOptions extends CommonOptions {
    * server's certificate must be valid, and for the host in the connect string, unless `rejectUnauthorized: false` is
    * set here. Default false: plaintext.
    */
-  tls?: boolean | TlsOptions
+  tls?: boolean | TlsOptions | undefined
   /**
    * Opens the byte streams to servers. Cannot be combined with `tls`. Default: TCP through node:net, or with `tls` TLS
    * through node:tls.
    */
-  dial?: Dial
+  dial?: Dial | undefined
   /**
    * Watches the ensemble's dynamic configuration, /zookeeper/config, and connects to the servers for which it names a
    * client port. The servers of the connect string are tried only if no server of the configuration can be reached. The
    * configuration names plaintext ports, so this option cannot be combined with `tls`. Default false.
    */
-  followEnsemble?: boolean
+  followEnsemble?: boolean | undefined
   /**
    * How often the SRV records of a `dns-srv://` connect string are looked up again while connected, in milliseconds.
    * Default 60 000.
    */
-  srvRefreshInterval?: number
+  srvRefreshInterval?: number | undefined
   /** Looks up the SRV records of a `dns-srv://` connect string. Default: node:dns. */
-  resolveSrv?: ResolveSrv
+  resolveSrv?: ResolveSrv | undefined
 }
 
 const checks: Checks<ConnectOptions> = {

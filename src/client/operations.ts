@@ -68,7 +68,7 @@ export interface ReadOptions {
    * Sets a watch, which calls this function once: when the node changes, or for getChildren() when the list of its
    * children changes. If the session, or the view that set the watch, ends first, it is called then. Default: no watch.
    */
-  watch?: WatchCallback
+  watch?: WatchCallback | undefined
   /**
    * Before the reply, aborting rejects the call with `signal.reason`. After it, aborting removes the watch, and also
    * the server's watch if no other local watch on that path needs it. `removeWatches` removes all watches of a client

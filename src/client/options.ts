@@ -23,14 +23,14 @@ export interface CommonOptions {
    * Session timeout to request, in milliseconds, at least 1. The server may choose another, by default from 2 to 20 of
    * its ticks. Default 30 000.
    */
-  sessionTimeout?: number
+  sessionTimeout?: number | undefined
   /**
    * How long connect() keeps trying, in milliseconds. Then it rejects with CONNECTTIMEOUT. Set it to wait for servers
    * that are not started yet. Default: the session timeout, but connect() rejects with NOSERVER as soon as no host has a
    * server, that is, if each of them has refused the connection, is an unknown name, or belongs to a server of another
    * kind.
    */
-  connectTimeout?: number
+  connectTimeout?: number | undefined
   /**
    * How long one attempt at one host may take, in milliseconds: connecting, handshakes and SASL together. Then the next
    * host is tried. Without this limit a server that is just starting would block connect(), because it accepts the
@@ -39,71 +39,71 @@ export interface CommonOptions {
    * session expires, even if only one host answers. The time doubles after each round of hosts that were silent. It is
    * at most a third of the session timeout, and at most 5 000.
    */
-  attemptTimeout?: number
+  attemptTimeout?: number | undefined
   /** Aborting cancels connect(), which then rejects with `signal.reason`. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /**
    * Accepts a server that has lost its quorum. Such a server answers reads, but rejects writes with NOTREADONLY.
    * Default false.
    */
-  readOnly?: boolean
+  readOnly?: boolean | undefined
   /**
    * A session to resume, by the `sessionId` and `sessionPassword` of its client. If it has expired, connect() rejects
    * with SESSIONEXPIRED. Default: a new session.
    */
-  session?: { id: bigint; password: Uint8Array }
+  session?: { id: bigint; password: Uint8Array } | undefined
   /**
    * Credentials, as for `addAuth`. On every connection they are sent before any other request, except those of `sasl`.
    * Default: none.
    */
-  auth?: readonly { scheme: string; auth: Uint8Array | string }[]
+  auth?: readonly { scheme: string; auth: Uint8Array | string }[] | undefined
   /**
    * Authenticates every connection before any other request is sent on it: `digestMd5({ username, password })` of
    * `zkwire/sasl`, or your own mechanism. A failure ends the session with the state `authFailed`: the client never goes
    * on without authentication. Default: no SASL.
    */
-  sasl?: Mechanism
+  sasl?: Mechanism | undefined
   /**
    * Longest request that is sent, in bytes, including its header. Longer ones reject with REQUESTTOOLARGE. Keep it
    * below the server's jute.maxbuffer, because a server closes the connection over a longer request. Default 1 048 575.
    */
-  maxRequestBytes?: number
+  maxRequestBytes?: number | undefined
   /**
    * Longest reply that is accepted, in bytes. A longer one ends the connection, and its request rejects with
    * REPLYTOOLARGE. Default 16 777 216 (16 MiB).
    */
-  maxReplyBytes?: number
+  maxReplyBytes?: number | undefined
   /**
    * The most requests that may wait for a reply at a time. Further ones reject with TOOMANYPENDING, except the removal
    * of watches. Default 100 000.
    */
-  maxPending?: number
+  maxPending?: number | undefined
   /**
    * Source of time. Tests can pass a `VirtualClock` of `zkwire/testing`. Default: the clocks and timers of the runtime.
    */
-  clock?: Clock
+  clock?: Clock | undefined
   /**
    * Returns random numbers in [0, 1), for the order of hosts, pauses, nonces and UUIDs. Default: the cryptographic
    * generator of the runtime.
    */
-  random?: Random
+  random?: Random | undefined
   /**
    * Called with every frame that is sent or received, in order. Frames contain passwords; `explain` does not show them.
    * Default: none.
    */
-  onFrame?: (frame: ObservedFrame) => void
+  onFrame?: ((frame: ObservedFrame) => void) | undefined
   /**
    * Called with an error each time that an attempt to connect fails, or a connection is lost, also before connect() or
    * supervise() has connected. The message names the host and its answer. The code is NOSERVER or PROTOCOL for an
    * attempt, and CONNECTIONLOSS or PROTOCOL for a connection. Default: none.
    */
-  onConnectionError?: (error: ZooKeeperError) => void
+  onConnectionError?: ((error: ZooKeeperError) => void) | undefined
   /**
    * Called with errors of your callbacks: those that they throw, and the reasons that their promises reject with. Also
    * called if `followEnsemble` cannot read the configuration. An error that it throws becomes an uncaught exception.
    * Default: console.error.
    */
-  onUncaughtError?: (error: unknown) => void
+  onUncaughtError?: ((error: unknown) => void) | undefined
 }
 
 /** All options with their defaults, and the choices of the entry point. */

@@ -25,7 +25,7 @@ export async function ensurePath(client: Tree, path: string, options: EnsureOpti
   const pace = newPace()
   for (;;) {
     try {
-      await client.retry(() => client.create(path, '', { mode, signal, ...(acl && { acl }) }), { signal })
+      await client.retry(() => client.create(path, '', { mode, signal, acl }), { signal })
       return
     } catch (error) {
       if (isCode(error, 'NODEEXISTS')) return

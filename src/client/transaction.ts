@@ -48,7 +48,7 @@ export class Transaction {
     const problem = createOptionsProblem(options, itemCreateChecks)
     if (problem !== undefined) throw badArguments('create', path, problem)
     const { mode = 'persistent', acl = openACL, ttl } = options
-    return this.#add({ create: path, data, mode, acl, ...(ttl !== undefined && { ttl }) })
+    return this.#add({ create: path, data, mode, acl, ttl })
   }
 
   /**

@@ -46,20 +46,20 @@ export interface SignalOption {
  */
 export interface CreateOptions extends SignalOption {
   /** Persistent or ephemeral, sequential or not, container, or with a TTL. Default 'persistent'. */
-  mode?: CreateMode
+  mode?: CreateMode | undefined
   /** ACL of the node. Default: all permissions for everybody (openACL). */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
   /**
    * Time to live in milliseconds, from 1 to 2^40 - 1 (EphemeralType.TTL). The server may delete the node when its data
    * has not changed for this long and it has no child (ContainerManager). Required by the modes with a TTL, and invalid
    * in any other mode. The server must have zookeeper.extendedTypesEnabled set.
    */
-  ttl?: number
+  ttl?: number | undefined
   /**
    * Also creates missing ancestors, as empty persistent nodes with all permissions for everybody. Creating them waits
    * through lost connections. Default false.
    */
-  parents?: boolean
+  parents?: boolean | undefined
 }
 
 /**
@@ -72,7 +72,7 @@ export interface CreateOptions extends SignalOption {
  */
 export interface VersionOptions extends SignalOption {
   /** The server rejects the operation with BADVERSION unless the node has this version. Default -1: any version. */
-  version?: number
+  version?: number | undefined
 }
 
 // Checks of single options

@@ -119,15 +119,15 @@ export type Fate = 'notSent' | 'unknown' | 'refused'
  */
 export interface ErrorContext {
   /** The operation that failed. Default: ''. */
-  op?: string
+  op?: string | undefined
   /** The path as the caller gave it. Default: ''. */
-  path?: string
+  path?: string | undefined
   /** Whether the server may have executed the request. */
   fate: Fate
   /** The server's error number. Default: that of the code, or 0 for the client's own codes. */
-  errno?: number
+  errno?: number | undefined
   /** Appended to the message in parentheses. Default: nothing. */
-  detail?: string
+  detail?: string | undefined
   /** The error that led to this one. Default: none. */
   cause?: unknown
 }

@@ -42,14 +42,14 @@ export interface Explanation {
  */
 export interface ExplainOptions {
   /** The end that wrote the frame. Default: guessed from the bytes. */
-  from?: 'client' | 'server'
+  from?: 'client' | 'server' | undefined
   /** The opcode of the request that a reply answers; replies do not contain it. Default: guessed from the bytes. */
-  opcode?: number
+  opcode?: number | undefined
   /**
    * True if the frame is the first that its sender has sent on the connection, false if it is a later one. Default:
    * guessed from the bytes.
    */
-  first?: boolean
+  first?: boolean | undefined
 }
 
 /**

@@ -18,7 +18,7 @@ interface Timer {
  */
 export interface UntilOptions {
   /** The most virtual time that may pass, in milliseconds. Default 3 600 000, an hour. */
-  within?: number
+  within?: number | undefined
 }
 
 /**

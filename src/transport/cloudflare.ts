@@ -13,7 +13,7 @@ export interface CloudflareOptions {
    * Uses TLS. The runtime must trust the server's certificate, which must be for the host in the connect string.
    * Default false.
    */
-  tls?: boolean
+  tls?: boolean | undefined
 }
 
 /**

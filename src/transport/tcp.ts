@@ -11,9 +11,9 @@ export interface TcpOptions {
    * Returns a random number in [0, 1). If set, the addresses of a name are tried in random order. Default: in the order
    * in which they were resolved.
    */
-  random?: () => number
+  random?: (() => number) | undefined
   /** Resolves names. Default: the system's resolver. */
-  lookup?: LookupFunction
+  lookup?: LookupFunction | undefined
 }
 
 /**

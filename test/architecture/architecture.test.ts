@@ -260,6 +260,17 @@ describe('in the architecture,', () => {
     })
   })
 
+  it('an option accepts undefined, so that a caller can pass on an option that it may not have', () => {
+    const rigid = (text: string) =>
+      [...text.matchAll(/interface (SignalOption|\w*Options)\b[^{]*\{([^]*?)\n\}/g)].flatMap(([, name, body = '']) =>
+        [...body.matchAll(/^ {2}(?:readonly )?(\w+)\?: (?!.*undefined$)(?!unknown$).*$/gm)].map(
+          ([, option]) => `${name}.${option}`,
+        ),
+      )
+    expect(rigid('interface AOptions extends B {\n  a?: number\n  b?: C | undefined\n}')).to.deep.equal(['AOptions.a'])
+    expect([...sources.values()].flatMap(rigid)).to.deep.equal([])
+  })
+
   it('src/protocol is synchronous', () => {
     const asynchronous = (text: string) => /\b(Promise|async|await)\b/.exec(withoutComments(text))?.[0]
     expect(asynchronous('const f = async () => {}')).to.equal('async')

@@ -62,7 +62,7 @@ class Observer {
     const xid = frame.readInt32BE(0)
     if (from === 'client' && !first) this.#opcodes.set(xid, frame.readInt32BE(4))
     const opcode = xid === xids.ping ? operations.ping.opcode : this.#opcodes.get(xid)
-    this.#frames.push(dumpFrame(frame, { from, first, ...(opcode !== undefined && { opcode }) }))
+    this.#frames.push(dumpFrame(frame, { from, first, opcode }))
   }
 
   clear(): void {

@@ -39,5 +39,5 @@ export function redumpFrame(text: string): FrameDump {
   const first = /^client asks for|^server gives/.test(sentence)
   const op = /^server answers #\d+ (\w+):/.exec(sentence)?.[1]
   const opcode = op !== undefined && op in opcodes ? opcodes[op as keyof typeof opcodes] : undefined
-  return dumpFrame(bytes.subarray(4), { from, first, ...(opcode !== undefined && { opcode }) })
+  return dumpFrame(bytes.subarray(4), { from, first, opcode })
 }

@@ -66,7 +66,7 @@ export async function attemptOne(
   await recorded.attempt(make(recorded.client, path, random), () => delay(hold), {
     signal: kind < 0.25 ? AbortSignal.any([AbortSignal.timeout(patience), end]) : end,
     watchOwnNode: true,
-    ...(kind > 0.9 && { timeout: patience }),
+    timeout: kind > 0.9 ? patience : undefined,
     isTry: kind > 0.8 && kind < 0.9,
     downgrade: random() < 0.3,
   })

@@ -49,7 +49,7 @@ export class DistantServer implements AsyncDisposable {
   async open(): Promise<Client> {
     const dial = new Machine(this.#clock, always).dialThrough(this.server.dial)
     const onFrame = this.#onFrame
-    const options = { dial, clock: this.#clock, sessionTimeout: 40_000, ...(onFrame && { onFrame }) }
+    const options = { dial, clock: this.#clock, sessionTimeout: 40_000, onFrame }
     const client = await this.#clock.until(connect(this.server.connectString, options))
     this.#clients.push(client)
     return client

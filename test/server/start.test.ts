@@ -33,7 +33,7 @@ describe('starting an embedded server', () => {
   })
 
   it('treats undefined options as omitted ones', async () => {
-    await using server = await Server.start({ listen: false, tickTime: undefined } as unknown as ServerOptions)
+    await using server = await Server.start({ listen: false, tickTime: undefined })
     expect(server.port).to.equal(0)
   })
 

@@ -90,7 +90,7 @@ for (const by of ['sockets', 'memory'] as const)
 
     const join = async () => {
       const dialled = by === 'memory' ? { dial: server.dial } : {}
-      const zk = await connect(server.connectString, { ...dialled, ...(clock && { clock }), sessionTimeout: 4000 })
+      const zk = await connect(server.connectString, { ...dialled, clock, sessionTimeout: 4000 })
       clients.push(zk)
       return zk
     }
@@ -99,7 +99,7 @@ for (const by of ['sockets', 'memory'] as const)
 
     beforeEach(async () => {
       clock = by === 'memory' ? new VirtualClock() : undefined
-      server = await Server.start({ listen: by === 'sockets', ...(clock && { clock }) })
+      server = await Server.start({ listen: by === 'sockets', clock })
     })
     afterEach(async () => {
       await settled(Promise.all(clients.splice(0).map(zk => zk.close())))
@@ -128,7 +128,7 @@ for (const by of ['sockets', 'memory'] as const)
     it('refuses the first connection of a client', async () => {
       await server.stop()
       const dialled = by === 'memory' ? { dial: server.dial } : {}
-      const joining = connect(server.connectString, { ...dialled, ...(clock && { clock }), connectTimeout: 50 })
+      const joining = connect(server.connectString, { ...dialled, clock, connectTimeout: 50 })
       expect(isCode(await settled(failureOf(joining)), 'CONNECTTIMEOUT')).to.equal(true)
       expect(server.stats.received).to.equal(0)
     })

@@ -13,7 +13,7 @@ const sessionOn = (server: string, link = new CuttableDial()): Promise<Client> =
 
 /** Sets the watches on missing nodes, because those cost the server least. */
 const setAll = (client: Client, directory: string, size: number, signal?: AbortSignal): Promise<void> =>
-  inBatches(size, 1000, i => client.exists(`${directory}/w${i}`, { watch: nothing, ...(signal && { signal }) }))
+  inBatches(size, 1000, i => client.exists(`${directory}/w${i}`, { watch: nothing, signal }))
 
 export async function watches({ size, server, directory }: Task): Promise<Probes> {
   const link = new CuttableDial()

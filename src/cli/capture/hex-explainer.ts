@@ -45,7 +45,7 @@ export class HexExplainer {
         dump: '',
         isPing: false,
       })
-    const known: ExplainOptions = from === undefined ? {} : { from }
+    const known: ExplainOptions = { from }
     const first = explain(bytes, known)
     const opcode = first.from === 'server' && first.xid !== undefined ? this.#opcodes.get(first.xid) : undefined
     const told = opcode === undefined ? first : explain(bytes, { ...known, opcode })

@@ -47,7 +47,7 @@ export const create = command({
       mode,
       parents: values.parents,
       ...(acl.length > 0 ? { acl } : {}),
-      ...(ttl === undefined ? {} : { ttl: Math.round(ttl * 1000) }),
+      ttl: ttl === undefined ? undefined : Math.round(ttl * 1000),
     })
     await out.show(created, () => escaped(created.path))
     if (!values.ephemeral || !context.sessions.endsWithCommand) return

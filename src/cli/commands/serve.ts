@@ -40,8 +40,8 @@ export const serve = command({
       port,
       extendedTypes: true,
       superDigest: digest('super', password),
-      ...(values.host === undefined ? {} : { host: values.host }),
-      ...(tickTime === undefined ? {} : { tickTime }),
+      host: values.host,
+      tickTime,
     }
     const server = await Server.start(options)
     try {

@@ -85,7 +85,7 @@ export function holdersOf(contenders: readonly Pick<Contender, 'role'>[]): numbe
 }
 
 interface ReadOptions {
-  readonly watch?: () => void
+  readonly watch?: (() => void) | undefined
   readonly signal: AbortSignal
 }
 

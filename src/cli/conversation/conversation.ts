@@ -98,7 +98,7 @@ export class Conversation {
     const xid = first || frame.length < 8 ? undefined : frame.readInt32BE(4)
     const opcode = xid === undefined ? undefined : this.#opcodeOf(from, xid, frame)
     // Pass the frame with its length, because a reply without it can look like a frame that starts with a length.
-    const explanation = explain(frame, { from, first, ...(opcode !== undefined && { opcode }) })
+    const explanation = explain(frame, { from, first, opcode })
     const { sentence, dump, op } = explanation
     if (from === 'server' && !first && frame.length >= ZXID_END) this.#onZxid(frame.readBigInt64BE(8))
     this.#onLine({ sentence, dump, isPing: xid === xids.ping, frame: { from, op, xid: explanation.xid } })

@@ -43,7 +43,7 @@ export function isFrameAt(from: End, bytes: Buffer, at: number, expected: Expect
   // The header alone does not suffice: bytes within a frame can look like the header of a longer one.
   if (frame === undefined) return undefined
   const opcode = from === 'client' ? frame.readInt32BE(8) : expected.opcodeOf(frame.readInt32BE(4))
-  if (explain(frame, { from, first: false, ...(opcode !== undefined && { opcode }) }).from !== from) return false
+  if (explain(frame, { from, first: false, opcode }).from !== from) return false
   if (bytes.length - end < startOf(from)) return end === bytes.length || couldStart(bytes, end)
   return isHeader(from, bytes, end, expected)
 }

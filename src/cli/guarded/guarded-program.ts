@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly clock: Clock
   readonly signals: Signals
   /** Called with each signal that is handed on to the program. */
-  readonly onSignal?: (name: NodeJS.Signals) => void
+  readonly onSignal?: ((name: NodeJS.Signals) => void) | undefined
   /** Called when the program is told to end, with the reason. */
   readonly onEnding: (reason: string) => void
 }

@@ -54,7 +54,7 @@ const modes = { persistent: 'persistent', container: 'container', ttl: 'persiste
 /** Returns the operation of a node in a multi. */
 export function opOf({ path, data, acl, kind, ttl }: PlacedNode, action: 'create' | 'overwrite'): MultiOp {
   if (action === 'overwrite') return { setData: path, data }
-  return { create: path, data, acl, mode: modes[kind], ...(ttl === undefined ? {} : { ttl }) }
+  return { create: path, data, acl, mode: modes[kind], ttl }
 }
 
 /** Moves a path from below one node to below another. */

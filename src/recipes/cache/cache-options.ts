@@ -48,34 +48,34 @@ export interface CacheOptions {
    * The number of levels below the path, a whole number from 0 on: 0 is the node alone, 1 adds its children. Default
    * Infinity: the whole subtree.
    */
-  depth?: number
+  depth?: number | undefined
   /**
    * Called with each path below the cache's own. If it returns false, the cache has neither that node nor the nodes
    * below it. Default: all paths.
    */
-  paths?: (path: string) => boolean
+  paths?: ((path: string) => boolean) | undefined
   /**
    * Whether the cache keeps the data of a node: true, false, or a function of its path and Stat. Without its data, a
    * node has `data: undefined`. Default true.
    */
-  data?: boolean | ((path: string, stat: Stat) => boolean)
+  data?: boolean | ((path: string, stat: Stat) => boolean) | undefined
   /**
    * Converts data before it is kept, and back at each read: `{ encode: deflateRawSync, decode: inflateRawSync }` of
    * node:zlib compresses it. Default: data is kept as it is.
    */
-  codec?: CacheCodec
+  codec?: CacheCodec | undefined
   /**
    * The most bytes of memory that the copy may need, 0 or more: see `bytes` of the cache. If it needs more, the cache
    * ends with a RecipeError `TOOLARGE`. Default Infinity.
    */
-  maxBytes?: number
+  maxBytes?: number | undefined
   /**
    * A cache of the same path that has ended, for example with an earlier session. The new cache begins with the copy of
    * that one, and reports how the tree differs from it. Default: begins empty.
    */
   previous?: PreviousCache | undefined
   /** Closes the cache when it aborts. `ready` and iterations then reject with its reason. Default: no signal. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 const isLimit = (value: unknown) => typeof value === 'number' && value >= 0

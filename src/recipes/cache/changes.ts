@@ -55,12 +55,12 @@ export interface CacheChange {
  */
 export interface CacheChangesOptions {
   /** Ends the iteration when it aborts. `next()` then rejects with the signal's reason. Default: no signal. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /**
    * The most changes that wait for the reader, 1 or more. If there are more, the iteration rejects with a RecipeError
    * `LAGGING`, and the reader must begin again. Default: no limit.
    */
-  capacity?: number
+  capacity?: number | undefined
 }
 
 type Result = IteratorResult<CacheChange, undefined>

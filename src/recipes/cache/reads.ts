@@ -185,7 +185,7 @@ export class Reads {
 
   #readOne({ kind, path }: ReadJob): Promise<ReadOutcome> {
     const { client, signal } = this.#owner
-    const options = this.#watch === undefined ? { signal } : { watch: this.#watch, signal }
+    const options = { watch: this.#watch, signal }
     return kind === 'data' ? client.getData(path, options) : client.getChildren(path, options)
   }
 

@@ -22,7 +22,7 @@ export interface BarrierOptions {
   /**
    * The ACL of all created nodes, except missing nodes above the barrier's path. Default: the world may do anything.
    */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
 }
 
 const optionChecks: Checks<BarrierOptions> = { acl: anACL }
@@ -227,7 +227,7 @@ export class DoubleBarrier {
    */
   async #writeReady(old: Stat | null): Promise<void> {
     const writing =
-      old === null ? this.#client.create(this.#ready, '', this.#withAcl) : this.#client.setData(this.#ready, '')
+      old === null ? this.#client.create(this.#ready, '', { acl: this.#acl }) : this.#client.setData(this.#ready, '')
     await writing.then(nothing, ignoring('NODEEXISTS', 'NONODE'))
   }
 
@@ -254,14 +254,10 @@ export class DoubleBarrier {
     return join(this.path, 'ready')
   }
 
-  get #withAcl(): { acl?: readonly ACL[] } {
-    return this.#acl === undefined ? {} : { acl: this.#acl }
-  }
-
   /** Lists the members. Returns none if the directory does not exist, because the server deletes an empty container. */
   async #members(signal?: AbortSignal): Promise<string[]> {
     try {
-      const { children } = await this.#client.getChildren(this.path, signal && { signal })
+      const { children } = await this.#client.getChildren(this.path, { signal })
       return children.filter(name => name !== nameOf(this.#ready))
     } catch (error) {
       ignoring('NONODE')(error)
@@ -275,7 +271,7 @@ export class DoubleBarrier {
     return {
       client,
       isUnique: true,
-      create: () => client.create(path, '', { mode: 'ephemeral', ...this.#withAcl }),
+      create: () => client.create(path, '', { mode: 'ephemeral', acl: this.#acl }),
       find: async () => {
         const [, stat] = await Promise.all([client.sync(path), client.exists(path)])
         return stat === null ? undefined : { path, stat }

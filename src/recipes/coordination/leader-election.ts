@@ -27,12 +27,12 @@ import { ExclusiveLock, lockOptionChecks, type LockOptions } from '../locks/queu
  */
 export interface LeaderElectionOptions extends Omit<LockOptions, 'data'> {
   /** The name of this participant, which `participants()`, `leader()` and `leaders()` return. Default: empty. */
-  id?: string
+  id?: string | undefined
 }
 
 interface SignalOption {
   /** Ends the call when it aborts. Default: no signal. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 const { acl, onForeignContenders } = lockOptionChecks
@@ -136,7 +136,7 @@ export class LeaderElection {
     while (!signal?.aborted) {
       let term: HeldUntil
       try {
-        term = new HeldUntil(await this.campaign(signal ? { signal } : {}), signal)
+        term = new HeldUntil(await this.campaign({ signal }), signal)
       } catch (error) {
         if (signal?.aborted) return
         throw error

@@ -29,11 +29,11 @@ export type Integer = bigint | number
  */
 export interface CounterOptions {
   /** The bytes of the node. All users of a counter must choose the same. Default: 'int64'. */
-  format?: CounterFormat
+  format?: CounterFormat | undefined
   /** The value while the node does not exist or is empty. Default: 0. */
-  initial?: Integer
+  initial?: Integer | undefined
   /** The ACL of the node if it is created. Default: the world may do anything. */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
 }
 
 const isInteger = (value: unknown): value is Integer => typeof value === 'bigint' || Number.isSafeInteger(value)
@@ -72,7 +72,7 @@ export class Counter {
     this.#initial = BigInt(initial)
     const problem = rangeProblem(format, this.#initial)
     if (problem !== undefined) throw badArguments('Counter', path, `initial: ${problem}`)
-    this.#value = new SharedValue(client, path, acl && { acl })
+    this.#value = new SharedValue(client, path, { acl })
     this.#listeners = new ChangeListeners(client, path, each => this.changes(each))
   }
 

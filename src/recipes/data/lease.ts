@@ -29,9 +29,9 @@ export interface LeaseOptions {
    * How many holders there may be, 1 or more. Each has one of the leases `path/0`, `path/1`, … (kazoo's
    * MultiNonBlockingLease). Default: one lease, at the path itself (kazoo's NonBlockingLease).
    */
-  count?: number
+  count?: number | undefined
   /** The ACL of all nodes that are created, except missing nodes above the path. Default: the world may do anything. */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
 }
 
 /**
@@ -150,7 +150,7 @@ export class Lease {
   /** Runs a task under kazoo's lock of the lease. */
   async #locked<T>(path: string, signal: AbortSignal, task: (held: Held) => Promise<T>): Promise<T> {
     const { holder, acl } = this.#options
-    const mutex = new Mutex(this.#client, path, { dialect: 'kazoo', data: holder, ...(acl && { acl }) })
+    const mutex = new Mutex(this.#client, path, { dialect: 'kazoo', data: holder, acl })
     const held = await mutex.acquire({ signal })
     try {
       return await this.#client.retry(() => task(held), { signal })
@@ -171,7 +171,7 @@ export class Lease {
     const end = endAfter(now, duration)
     const [node, data] = [holderNode(path), encodeLease({ holder, end })]
     const transaction = held.guard()
-    if (record === undefined) transaction.create(node, data, acl && { acl })
+    if (record === undefined) transaction.create(node, data, { acl })
     else transaction.setData(node, data)
     await transaction.commit({ signal })
     return { path, end: new Date(end) }

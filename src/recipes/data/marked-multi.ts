@@ -27,10 +27,7 @@ export class MarkedMulti {
    */
   async commit(ops: readonly MultiOp[], signal: AbortSignal): Promise<readonly MultiResult[] | undefined> {
     const client = this.#client
-    const marked: readonly MultiOp[] = [
-      ...ops,
-      { create: this.#marker, mode: 'ephemeral', ...(this.#acl && { acl: this.#acl }) },
-    ]
+    const marked: readonly MultiOp[] = [...ops, { create: this.#marker, mode: 'ephemeral', acl: this.#acl }]
     let isUncertain = false
     for (;;) {
       signal.throwIfAborted()

@@ -182,7 +182,7 @@ export class ItemClaim {
     return {
       client,
       isUnique: false,
-      create: () => client.create(taken, id, { mode: 'ephemeral', ...(acl && { acl }) }),
+      create: () => client.create(taken, id, { mode: 'ephemeral', acl }),
       async find() {
         const [, node] = await Promise.all([
           client.sync(taken),

@@ -13,7 +13,7 @@ import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
  */
 export interface QueueOptions {
   /** The ACL of all nodes that the queue creates, except missing nodes above it. Default: the world may do anything. */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
 }
 
 /**
@@ -28,7 +28,7 @@ export interface QueueOptions {
  */
 export interface PutOptions extends WaitOptions {
   /** An integer from 0 to 999. Items with lower numbers are taken first. Default: 100, as in kazoo. */
-  priority?: number
+  priority?: number | undefined
 }
 
 /**
@@ -48,7 +48,7 @@ export interface ConsumeOptions {
   /** When it aborts, consume() starts no more functions, and resolves when those that run have ended. Default: none. */
   signal?: AbortSignal | undefined
   /** How many items are processed at the same time, 1 or more. Default: 1. */
-  concurrency?: number
+  concurrency?: number | undefined
 }
 
 export const queueChecks: Checks<QueueOptions> = { acl: anACL }

@@ -201,7 +201,7 @@ export class Queue implements AsyncDisposable {
         }
         const create = join(join(this.path, 'entries'), itemPrefix(options.priority ?? 100))
         const mode = 'persistentSequential'
-        const ops = items.map(data => ({ create, data, mode, ...(acl && { acl }) }) as const)
+        const ops = items.map(data => ({ create, data, mode, acl }) as const)
         const pace = newPace(client)
         for (;;) {
           try {

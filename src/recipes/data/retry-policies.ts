@@ -102,7 +102,7 @@ export interface ExponentialBackoffOptions {
   /** How often the task is repeated at most: an integer of 0 or more, or Infinity. */
   retries: number
   /** The longest pause, in milliseconds, above 0. Default: no limit. */
-  longest?: number
+  longest?: number | undefined
 }
 
 /**
@@ -172,17 +172,17 @@ export const retryUntilElapsed = (options: { within: number; pause: number }): R
  */
 export interface KazooRetryOptions {
   /** How often the task is repeated at most: an integer of 0 or more. Default 1; Infinity is kazoo's -1. */
-  maxTries?: number
+  maxTries?: number | undefined
   /** The first pause, before the jitter, above 0. Default 100. */
-  delay?: number
+  delay?: number | undefined
   /** Each pause is this many times as long as the one before: a number above 0. Default 2. */
-  backoff?: number
+  backoff?: number | undefined
   /** The largest part of a pause that is added or taken off at random, from 0 to 1. Default 0.4. */
-  maxJitter?: number
+  maxJitter?: number | undefined
   /** The longest pause, before the jitter, above 0. Default 60 000. */
-  maxDelay?: number
+  maxDelay?: number | undefined
   /** The time since the first attempt, above 0, after which no further attempt begins. Default: no limit. */
-  deadline?: number
+  deadline?: number | undefined
 }
 
 /**

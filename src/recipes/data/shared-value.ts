@@ -238,8 +238,7 @@ export class SharedValue {
     signal: AbortSignal,
   ): Promise<VersionedData | undefined> {
     const acl = this.#acl
-    const op: MultiOp =
-      version === null ? { create: this.path, data, ...(acl && { acl }) } : { setData: this.path, data, version }
+    const op: MultiOp = version === null ? { create: this.path, data, acl } : { setData: this.path, data, version }
     let pace: Pace | undefined
     for (;;) {
       try {

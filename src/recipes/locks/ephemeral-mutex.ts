@@ -126,7 +126,7 @@ export class EphemeralMutex extends Lock {
     const factory: NodeFactory = {
       client,
       isUnique: false,
-      create: () => client.create(path, tag(uuid, data), { mode: 'ephemeral', ...(acl && { acl }) }),
+      create: () => client.create(path, tag(uuid, data), { mode: 'ephemeral', acl }),
       find: async () => {
         const [, node] = await Promise.all([client.sync(path), this.#read()])
         const isOurs = node?.stat.ephemeralOwner === client.sessionId && isTagged(node.data, uuid)

@@ -130,7 +130,7 @@ export interface HoldOptions {
    * servers send no events about a node that the session may not read (since CVE-2024-23944: 3.8.4, 3.9.2). Default:
    * true in `use`, `campaign` and `lead`, otherwise false.
    */
-  watchOwnNode?: boolean
+  watchOwnNode?: boolean | undefined
 }
 
 export const holdOptionChecks: Checks<HoldOptions> = { watchOwnNode: aBoolean }

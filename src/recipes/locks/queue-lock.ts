@@ -28,19 +28,19 @@ export interface LockOptions {
    * The data of each contender's node, which `contenders()` returns. Usually it identifies the contender. Default:
    * empty.
    */
-  data?: Data
+  data?: Data | undefined
   /**
    * The ACL of each contender's node, and of the directory if it is created. Missing nodes above the directory are open
    * to the world. Default: the world may do anything.
    */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
   /**
    * Called if the directory contains contenders of another library or dialect: they and this lock do not wait for each
    * other. Each lock object calls it at most once for each of its directories; a ReadWriteLock at most once for each
    * side. Errors that it throws are passed to the client's `onUncaughtError`. Default: emits the process warning
    * ZKWIRE_FOREIGN_CONTENDERS.
    */
-  onForeignContenders?: OnForeignContenders
+  onForeignContenders?: OnForeignContenders | undefined
 }
 
 /**
@@ -55,7 +55,7 @@ export interface HerdMutexOptions extends LockOptions {
    * The names of the nodes. They decide which libraries can share the lock. All users of a lock must choose the same.
    * Default: 'curator'.
    */
-  dialect?: DialectName | Dialect
+  dialect?: DialectName | Dialect | undefined
 }
 
 /**
@@ -74,7 +74,7 @@ export interface MutexOptions extends HerdMutexOptions {
    * readers of a read/write lock never looks ahead, because a downgrade lets a reader in before the waiting writers.
    * Default: true.
    */
-  lookAhead?: boolean
+  lookAhead?: boolean | undefined
 }
 
 export const lockOptionChecks: Checks<LockOptions> = {

@@ -128,7 +128,7 @@ export class WriteHeld extends NodeHeld {
     const { client, acl } = this.#readers
     const { path: writeNode, name } = this.#ownNode.node
     const path = `${prefix}${name.slice(-10)}`
-    await client.multi([{ check: writeNode }, { create: path, data, mode: 'ephemeral', ...(acl && { acl }) }])
+    await client.multi([{ check: writeNode }, { create: path, data, mode: 'ephemeral', acl }])
     const stat = await this.#statOf(path)
     // Null means that another client has deleted the node already.
     return stat === null ? this.#createReadNode(prefix, data) : { path, stat }

@@ -33,12 +33,12 @@ export interface ReadWriteLockOptions extends LockOptions {
    * The names of the nodes. They decide which libraries can share the lock. All users of a lock must choose the same.
    * Default: 'curator'.
    */
-  dialect?: ReadWriteDialectName | ReadWriteDialect
+  dialect?: ReadWriteDialectName | ReadWriteDialect | undefined
   /**
    * If true, every waiter watches the directory, so each release and each new contender wakes all waiters. Kept for
    * measuring. Default: false.
    */
-  herd?: boolean
+  herd?: boolean | undefined
 }
 
 /**

@@ -17,7 +17,7 @@ interface ByContext {
   /**
    * Makes the caller's async context the owner, unless `owner` is given. Default: false; in a call, the mutex's option.
    */
-  byContext?: boolean
+  byContext?: boolean | undefined
 }
 
 /**

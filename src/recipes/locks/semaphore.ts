@@ -121,7 +121,7 @@ export class Semaphore extends Lock {
   }
 
   async #available(signal?: AbortSignal): Promise<number> {
-    const options = signal && { signal }
+    const options = { signal }
     const children = await this.#queue.client.retry(() => childNames(this.#queue, options), { signal })
     return Math.max(0, this.permits - this.#permitNodes(children).length)
   }

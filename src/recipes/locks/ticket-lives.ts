@@ -118,8 +118,8 @@ export class TicketLives {
     if (node !== undefined) return (await this.#enter(node)) ?? this.#begin(signal)
     const { acl } = this.#options
     const life = newUuid(this.#client)
-    const directory = { create: this.directoryOf(life), ...(acl && { acl }) }
-    await this.#client.multi([{ create: this.#path, data: life, ...(acl && { acl }) }, directory])
+    const directory = { create: this.directoryOf(life), acl }
+    await this.#client.multi([{ create: this.#path, data: life, acl }, directory])
     return life
   }
 
@@ -162,7 +162,7 @@ export class TicketLives {
     const { acl } = this.#options
     return [
       { setData: this.#path, data: life, version },
-      { create: this.directoryOf(life), ...(acl && { acl }) },
+      { create: this.directoryOf(life), acl },
     ] as const
   }
 

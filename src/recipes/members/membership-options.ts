@@ -57,15 +57,15 @@ export interface MembershipOptions {
    * The id of this member: a name without '/'. With the dialect `curator`, another member with the same id is replaced:
    * see `takeOver` of PersistentEphemeral. Default: a random UUID.
    */
-  id?: string
+  id?: string | undefined
   /** The data of this member. Default: an empty string. The dialects of kazoo have no data. */
-  data?: Data
+  data?: Data | undefined
   /** Decides the names of the nodes. All members of a group must choose the same. Default `curator`. */
-  dialect?: MembershipDialect
+  dialect?: MembershipDialect | undefined
   /** ACL of the member's node and of a missing group. Default: openACL. */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
   /** Called after each change, in order. Default: not called. */
-  onChange?: (change: MembershipChange) => void
+  onChange?: ((change: MembershipChange) => void) | undefined
 }
 
 export const membershipChecks: Checks<MembershipOptions> = {

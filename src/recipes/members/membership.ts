@@ -205,7 +205,7 @@ export class Membership implements AsyncDisposable {
     const { acl } = this.#options
 
     const path = join(this.path, naming.nameOf(id, newUuid(client).replaceAll('-', '')))
-    return new PersistentEphemeral(path, { data: naming.dataOf(id, this.#data), ...(acl && { acl }) })
+    return new PersistentEphemeral(path, { data: naming.dataOf(id, this.#data), acl })
   }
 
   async *#changes(states: AsyncIterable<Children>): AsyncGenerator<MembershipChange, void, undefined> {

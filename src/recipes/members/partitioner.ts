@@ -18,9 +18,9 @@ import { PartitionRun, type ItemTask } from './partition-run.ts'
  */
 export interface PartitionerOptions {
   /** The id of this member: a name without '/', which must differ from those of all others. Default: a random UUID. */
-  id?: string
+  id?: string | undefined
   /** ACL of all created nodes. Default: openACL. */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
 }
 
 const checks: Checks<PartitionerOptions> = {
@@ -121,13 +121,13 @@ export class Partitioner {
 
   #newMembership(): Membership {
     const acl = this.#acl
-    return new Membership(join(this.path, 'members'), { id: this.id, ...(acl && { acl }) })
+    return new Membership(join(this.path, 'members'), { id: this.id, acl })
   }
 
   #lockOf(item: string): EphemeralMutex {
     const acl = this.#acl
     const path = join(join(this.path, 'owners'), nodeNameOf(item))
-    return new EphemeralMutex(this.client, path, { data: this.id, ...(acl && { acl }) })
+    return new EphemeralMutex(this.client, path, { data: this.id, acl })
   }
 }
 

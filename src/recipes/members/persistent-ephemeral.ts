@@ -24,7 +24,7 @@ import { nodeModes, WantedNode, type NodeMode, type NodeRead } from './wanted-no
  */
 export interface PersistentEphemeralOptions {
   /** The node's data. Default: an empty string. */
-  data?: Data
+  data?: Data | undefined
   /**
    * `ephemeral`: the server deletes the node when the process is gone. `ephemeralSequential`: the same, with a name
    * that begins with `_c_` and a UUID, and ends with a number. The node always comes back with the same name.
@@ -33,22 +33,22 @@ export interface PersistentEphemeralOptions {
    * a node that already exists without a session is used: its data is replaced, and `close()` deletes it. Default
    * `ephemeral`.
    */
-  mode?: NodeMode
+  mode?: NodeMode | undefined
   /**
    * The time to live of mode `persistentTTL`, in milliseconds, from 1 to 2^40 - 1. Required there, and refused
    * otherwise. A child `touch` of the node is written twice in that time, as by Curator's PersistentTtlNode. So
    * watchers of the node are not notified.
    */
-  ttl?: number
+  ttl?: number | undefined
   /** ACL of the node, and of a missing parent. Default: openACL. The session needs READ, WRITE and DELETE. */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
   /**
    * What happens if another session has an ephemeral node at the path, for example the session that this process had
    * before a crash. True: the node is replaced, in one transaction. This happens only at the start of a session, so two
    * processes with the same path do not replace each other's node for ever: the one that started last has the node.
    * False: waits until that node is gone, without limit unless `start()` has a `timeout`. Default true.
    */
-  takeOver?: boolean
+  takeOver?: boolean | undefined
 }
 
 const checks: Checks<PersistentEphemeralOptions> = {

@@ -16,7 +16,7 @@ import { serviceTypes, type ServiceInstance, type ServiceType } from './service-
 export interface NewInstance<P = unknown> extends Partial<Omit<ServiceInstance<P>, 'uriSpec'>> {
   readonly name: string
   /** Text such as `{scheme}://{address}:{port}`, or its parts. Default: none. */
-  readonly uriSpec?: string | ServiceInstance['uriSpec']
+  readonly uriSpec?: string | ServiceInstance['uriSpec'] | undefined
 }
 
 const isText = (value: unknown) => typeof value === 'string'
@@ -82,7 +82,7 @@ export interface Registration<P = unknown> extends AsyncDisposable {
  */
 export interface ServicesOptions {
   /** ACL of all created nodes. Default: openACL. */
-  acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
 }
 
 export const servicesChecks: Checks<ServicesOptions> = { acl: anACL }

@@ -31,16 +31,16 @@ export type ChoiceStrategy<P = unknown> =
  */
 export interface ServiceProviderOptions<P = unknown> {
   /** How `choose()` chooses. Default `roundRobin`. */
-  strategy?: ChoiceStrategy<P>
+  strategy?: ChoiceStrategy<P> | undefined
   /** After this many errors an instance is down: an integer of 1 or more. Default 2, as in Curator. */
-  errorThreshold?: number
+  errorThreshold?: number | undefined
   /** How long the errors of an instance count, from the first one on: milliseconds, 0 or more. Default 30 000. */
-  downTime?: number
+  downTime?: number | undefined
   /**
    * Receives the path of a node whose data is no instance, once for each version of the data. Such a node is left out.
    * Default: a process warning.
    */
-  onInvalidInstance?: (path: string, error: Error) => void
+  onInvalidInstance?: ((path: string, error: Error) => void) | undefined
 }
 
 export const providerChecks: Checks<ServiceProviderOptions<never>> = {

@@ -85,7 +85,7 @@ export class Services implements AsyncDisposable {
     const node = new PersistentEphemeral(path, {
       mode: modes[present.serviceType],
       data: encodeInstance(present),
-      ...(acl && { acl }),
+      acl,
     })
     this.#nodes.set(path, node)
     const unregister = async () => {

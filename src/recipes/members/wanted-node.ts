@@ -136,7 +136,7 @@ export class WantedNode {
     const child = touchOf(this.path)
     if ((await unlessChanged(client.setData(child, ''))) !== undefined) return
     const acl = this.#acl
-    await unlessChanged(client.create(child, '', { mode: 'persistentTTL', ttl, ...(acl && { acl }) }))
+    await unlessChanged(client.create(child, '', { mode: 'persistentTTL', ttl, acl }))
   }
 
   /** Deletes the node, if it belongs to this session. Another call may follow if the connection is lost. */
@@ -181,7 +181,7 @@ export class WantedNode {
     const { mode, ttl } = this
     const acl = this.#acl
     const plainMode = mode === 'ephemeralSequential' ? 'ephemeral' : mode
-    return { data: this.#data, mode: plainMode, ...(acl && { acl }), ...(ttl !== undefined && { ttl }) }
+    return { data: this.#data, mode: plainMode, acl, ttl }
   }
 }
 

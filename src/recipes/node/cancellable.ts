@@ -15,12 +15,12 @@ import { RecipeError } from './recipe-error.ts'
  */
 export interface WaitOptions {
   /** Cancels the call when it aborts. The call then rejects with the signal's reason. Default: no signal. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /**
    * The limit of the whole call, in milliseconds, 0 or more. After it, the call rejects with a RecipeError TIMEOUT.
    * Default: no limit, as for numbers greater than 2147483647.
    */
-  timeout?: number
+  timeout?: number | undefined
 }
 
 export const waitOptionChecks: Checks<WaitOptions> = {

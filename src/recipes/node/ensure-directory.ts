@@ -5,7 +5,7 @@ import type { Client } from '../../client/index.ts'
 interface DirectoryOptions {
   mode: 'container' | 'persistent'
   acl?: readonly ACL[] | undefined
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**

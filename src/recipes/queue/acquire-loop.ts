@@ -71,9 +71,10 @@ function placeIn(queue: LockQueue, ownNode: OwnNode, { changed, ...list }: Snaps
   if (turn.status !== 'waiting') return { status: turn.status, predecessor: '' }
   const { status, predecessor, second } = turn
   return {
-    ...{ status, predecessor: copyOf(predecessor) },
-    ...(second !== undefined && { second: copyOf(second) }),
-    ...(changed && { changed }),
+    status,
+    predecessor: copyOf(predecessor),
+    second: second === undefined ? undefined : copyOf(second),
+    changed,
   }
 }
 

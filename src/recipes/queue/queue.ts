@@ -45,8 +45,8 @@ export interface ContenderNode {
 interface QueueOptions {
   data?: Data | undefined
   acl?: readonly ACL[] | undefined
-  blocks?: Blocks
-  directoryMode?: 'container' | 'persistent'
+  blocks?: Blocks | undefined
+  directoryMode?: 'container' | 'persistent' | undefined
 }
 
 export function queueOf(
@@ -127,7 +127,7 @@ export type Create = (path: string, data: Data) => Promise<Found>
 export function nodeFactoryOf(queue: LockQueue, create?: Create): NodeFactory {
   const { client, directory, directoryMode, data, acl, names } = queue
   const append: Create = (path, content) =>
-    client.create(path, content, { mode: 'ephemeralSequential', ...(acl && { acl }) }).catch((error: unknown) => {
+    client.create(path, content, { mode: 'ephemeralSequential', acl }).catch((error: unknown) => {
       // The counter stays at its maximum, and a node has that number already.
       throw isCode(error, 'NODEEXISTS') ? new RecipeError('EXHAUSTED', directory, { cause: error }) : error
     })

@@ -11,7 +11,7 @@ export interface Ahead {
   /** The nearest of them. The contender must wait until that node is deleted. */
   readonly predecessor: string
   /** The nearest of them before the predecessor; undefined if only the predecessor blocks the contender. */
-  readonly second?: string
+  readonly second?: string | undefined
 }
 
 export type Turn =
@@ -55,7 +55,7 @@ export function turnOf(
   }
   if (!isPresent) return { status: 'gone' }
   if (nearest === undefined) return { status: 'first' }
-  return { status: 'waiting', predecessor: nearest.name, ...(second && { second: second.name }) }
+  return { status: 'waiting', predecessor: nearest.name, second: second?.name }
 }
 
 const isAfter = (a: Contender, b: Contender | undefined): boolean => b === undefined || isBefore(b, a)

@@ -8,7 +8,7 @@ import type { Ahead } from './turn.ts'
 /** The contenders at one moment. */
 export interface Snapshot extends Children {
   /** Resolves at the next change of the directory. Undefined if the strategy sets no watch on the directory. */
-  changed?: Promise<void>
+  changed?: Promise<void> | undefined
 }
 
 /** The contenders ahead of one that waits, in the latest snapshot. */

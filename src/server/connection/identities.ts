@@ -10,7 +10,7 @@ export interface AuthenticationSettings {
   /** The digest id of the superuser; '' if there is none. */
   readonly superDigest: string
   /** The users of SASL; undefined if the server has no SASL. */
-  readonly saslUsers?: SaslUsers
+  readonly saslUsers?: SaslUsers | undefined
   /** Closes the connection of a client that has not authenticated by SASL. */
   readonly requireSasl: boolean
   readonly random: Random

@@ -27,14 +27,14 @@ export interface FaultMatch {
    * The number of the first matching occurrence that is affected, counted from now: a whole number, where 1 is the
    * next. Default: 1.
    */
-  nth?: number
+  nth?: number | undefined
   /**
    * How many consecutive occurrences are affected: a whole number from 1 on, or Infinity, which lasts until `release()`
    * or `clear()`. Default: 1.
    */
-  times?: number
+  times?: number | undefined
   /** The id of the session whose occurrences match. Default: the occurrences of all sessions match. */
-  session?: bigint
+  session?: bigint | undefined
 }
 
 /**

@@ -21,109 +21,111 @@ import type { MemberMessage, MemberState } from './member-state.ts'
  */
 export interface ServerOptions {
   /** The TCP port, 0 to 65535. Default 0: a free port. */
-  port?: number
+  port?: number | undefined
   /**
    * The number of servers, 1 to 15. With more than one, they are an ensemble with one leader, and `server.members`
    * controls each of them. If `port` is not 0, they listen on this port and the next ones. Default 1.
    */
-  servers?: number
+  servers?: number | undefined
   /**
    * The number of ticks for which a server of an ensemble goes on without hearing from its leader, or from a majority.
    * Default 5, as in the zoo.cfg that comes with ZooKeeper.
    */
-  syncLimit?: number
+  syncLimit?: number | undefined
   /**
    * If true, a server of an ensemble serves reads to clients that accept a read-only server, when it has had no leader
    * for two seconds, or one tick if that is longer (readonlymode.enabled, with localSessionsEnabled). Default false.
    */
-  readOnlyMode?: boolean
+  readOnlyMode?: boolean | undefined
   /** The address to listen on. Default '127.0.0.1', because the server accepts every client. */
-  host?: string
+  host?: string | undefined
   /** If true, accepts TCP connections. If false, clients can only connect with `server.dial`. Default true. */
-  listen?: boolean
+  listen?: boolean | undefined
   /** The length of a tick, in milliseconds. Sessions expire only at whole ticks. Default 2 000. */
-  tickTime?: number
+  tickTime?: number | undefined
   /** The shortest session timeout, in milliseconds, not greater than the longest. Default: two ticks. */
-  minSessionTimeout?: number
+  minSessionTimeout?: number | undefined
   /** The longest session timeout, in milliseconds. Default: twenty ticks. */
-  maxSessionTimeout?: number
+  maxSessionTimeout?: number | undefined
   /**
    * The longest request, in bytes (jute.maxbuffer). The server closes the connection after a longer one. Default
    * 1 048 575.
    */
-  maxRequestBytes?: number
+  maxRequestBytes?: number | undefined
   /**
    * Allows nodes with a ttl (zookeeper.extendedTypesEnabled). If false, they are rejected with UNIMPLEMENTED.
    * Default false, as in ZooKeeper.
    */
-  extendedTypes?: boolean
+  extendedTypes?: boolean | undefined
   /**
    * If true, rejects a write that exceeds the hard limit of a quota with QUOTAEXCEEDED (zookeeper.enforceQuota). The
    * server counts the nodes and bytes of each quota in any case. Default false, as in ZooKeeper.
    */
-  enforceQuota?: boolean
+  enforceQuota?: boolean | undefined
   /**
    * The interval between checks of containers and nodes with a ttl, in milliseconds (znode.container.checkIntervalMs).
    * Default 60 000.
    */
-  containerCheckInterval?: number
+  containerCheckInterval?: number | undefined
   /**
    * The version of Apache ZooKeeper that the server copies where versions differ: 3.8.n or 3.9.n. docs/testing.md lists
    * the differences. Default '3.8.0'.
    */
-  version?: string
+  version?: string | undefined
   /**
    * The digest id of the superuser, as `digest('super', password)` returns it
    * (zookeeper.DigestAuthenticationProvider.superDigest). The server checks no ACL for a client that has authenticated
    * as this user. Default '': there is no superuser.
    */
-  superDigest?: string
+  superDigest?: string | undefined
   /**
    * The names and passwords of users that authenticate by SASL with DIGEST-MD5, as `digestMd5()` of `zkwire/sasl` does.
    * Default: the server has no SASL.
    */
-  saslUsers?: Readonly<Record<string, string>>
+  saslUsers?: Readonly<Record<string, string>> | undefined
   /**
    * If true, closes the connection of a client that sends another request before it has authenticated by SASL
    * (zookeeper.sessionRequireClientSASLAuth). Default false.
    */
-  requireSasl?: boolean
+  requireSasl?: boolean | undefined
   /**
    * Options of node:tls for a server, such as `cert` and `key`, and `requestCert` with `ca` to require a certificate of
    * the client. The port then accepts TLS only. `server.dial` never uses TLS. Default: no TLS.
    */
-  tls?: TlsServerOptions
+  tls?: TlsServerOptions | undefined
   /**
    * The path of a file. The server starts with the nodes, sessions and sequence numbers in it, if the file exists, and
    * `close()` writes them there. The file is JSON, and nodes can be written by hand: see docs/testing.md. Default: none.
    */
-  dataFile?: string
+  dataFile?: string | undefined
   /**
    * Called with each committed transaction, before its events and its reply are sent. Transactions are all changes, and
    * the start and the end of each session. It is not called for a rejected request. An error that it throws becomes an
    * uncaught exception; the transaction stays committed. Default: none.
    */
-  onTransaction?: (transaction: TransactionRecord) => void
+  onTransaction?: ((transaction: TransactionRecord) => void) | undefined
   /**
    * Called in a microtask each time a server of an ensemble has another mode, zxid or epoch. An error that it throws
    * becomes an uncaught exception. Default: none.
    */
-  onMemberChange?: (member: MemberState) => void
+  onMemberChange?: ((member: MemberState) => void) | undefined
   /**
    * Called in a microtask each time a server of an ensemble sends a message to another one, even if the network between
    * them is cut and the message waits. An error that it throws becomes an uncaught exception. Default: none.
    */
-  onMessage?: (message: MemberMessage) => void
+  onMessage?: ((message: MemberMessage) => void) | undefined
   /** The source of time. Default: the system's clock. */
-  clock?: Clock
+  clock?: Clock | undefined
   /** The source of random numbers, from 0 to less than 1. Default: the system's. */
-  random?: Random
+  random?: Random | undefined
 }
 
 /** The options without which the server lacks a feature. */
 type Feature = 'dataFile' | 'saslUsers' | 'tls' | 'onMessage'
-export type Settings = Required<Omit<ServerOptions, Feature>> &
-  Pick<ServerOptions, Feature> & { readonly behaviour: Behaviour }
+export type Settings = { [K in Exclude<keyof ServerOptions, Feature>]-?: NonNullable<ServerOptions[K]> } & Pick<
+  ServerOptions,
+  Feature
+> & { readonly behaviour: Behaviour }
 
 const isFrom = (least: number, most: number) => (value: number) =>
   Number.isSafeInteger(value) && value >= least && value <= most

@@ -17,14 +17,14 @@ export interface Call<Q, R, V> {
    */
   result: (reply: R) => V | ZooKeeperError | Promise<V>
   /** The first minor version of 3.x whose servers know what is sent. Default: that of the operation. */
-  since?: number
+  since?: number | undefined
   /**
    * Returns the call to send instead to a server that does not know this one.
    * @param body the body that was sent: a copy, because the caller may have reused its bytes since
    */
-  fallback?: (body: Q) => AnyCall
+  fallback?: ((body: Q) => AnyCall) | undefined
   /** The error number with which a server answers what it does not know. Default: UNIMPLEMENTED. */
-  unsupportedErrno?: number
+  unsupportedErrno?: number | undefined
   /**
    * An error number that resolves the call to this value instead of rejecting it. For exists(), NONODE means that there
    * is no node.

@@ -223,7 +223,7 @@ export class WatchManager {
       path,
       result: () => undefined,
       // The server has no watch that fired meanwhile, was not set again after a reconnect, or is of a call that failed.
-      ...(taken.length > 0 && { expectedError: { errno: errnos.NOWATCHER, value: undefined } }),
+      expectedError: taken.length > 0 ? { errno: errnos.NOWATCHER, value: undefined } : undefined,
     })
   }
 

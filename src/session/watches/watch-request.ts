@@ -7,8 +7,8 @@ export interface WatchRequest<Q, R, V> {
   body: Encodable<Q>
   path: string
   result: (reply: R) => V
-  expectedError?: { errno: number; value: V }
+  expectedError?: { errno: number; value: V } | undefined
   signal?: AbortSignal | undefined
   /** Called once when no further reply can arrive: after the reply, or when it is certain that none will arrive. */
-  onSettled?: () => void
+  onSettled?: (() => void) | undefined
 }

@@ -258,7 +258,7 @@ describe('a waiter that looks ahead', () => {
     it(`is not before a writer that is downgraded if its names match readers too, with lookAhead: ${lookAhead}`, async () => {
       const writer = await new ReadWriteLock(await open(), '/lock').writeLock.acquire()
       const dialect = { prefix: (uuid: string) => `_c_${uuid}-__WRIT__`, pattern: /__(?:READ|WRIT)__(\d{10})$/ }
-      const second = await queue(await open(), { dialect, ...(lookAhead && { lookAhead }) })
+      const second = await queue(await open(), { dialect, lookAhead })
       const reader = await clock.until(writer.downgrade())
       await turns()
       expect(second.isHolding).to.equal(false)

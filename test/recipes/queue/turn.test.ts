@@ -49,7 +49,11 @@ describe('turnOf()', () => {
     const waiting = { status: 'waiting', predecessor: named(5), second: named(3) }
     expect(turnOf(children, named(6), curator)).to.deep.equal(waiting)
     expect(turnOf(children.reverse(), named(6), curator)).to.deep.equal(waiting)
-    expect(turnOf(children, named(3), curator)).to.deep.equal({ status: 'waiting', predecessor: named(1) })
+    expect(turnOf(children, named(3), curator)).to.deep.equal({
+      status: 'waiting',
+      predecessor: named(1),
+      second: undefined,
+    })
   })
 
   it('returns gone if the own node is not in the list', () => {
@@ -60,16 +64,28 @@ describe('turnOf()', () => {
   it('compares by number and never by the UUID before it', () => {
     const early = `_c_ffffffff-0000-4000-8000-000000000000-lock-${digits(1)}`
     const late = `_c_00000000-0000-4000-8000-000000000000-lock-${digits(2)}`
-    expect(turnOf([late, early], late, curator)).to.deep.equal({ status: 'waiting', predecessor: early })
+    expect(turnOf([late, early], late, curator)).to.deep.equal({
+      status: 'waiting',
+      predecessor: early,
+      second: undefined,
+    })
     expect(turnOf([late, early], early, curator)).to.deep.equal({ status: 'first' })
   })
 
   it('includes the nodes that other libraries create for the same lock', () => {
     const go = `_c_0123456789abcdef0123456789abcdef-lock-${digits(4)}`
-    expect(turnOf([go, named(5)], named(5), curator)).to.deep.equal({ status: 'waiting', predecessor: go })
+    expect(turnOf([go, named(5)], named(5), curator)).to.deep.equal({
+      status: 'waiting',
+      predecessor: go,
+      second: undefined,
+    })
     const theirs = `0123456789abcdef0123456789abcdef__lock__${digits(4)}`
     const mine = `fedcba9876543210fedcba9876543210__lock__${digits(5)}`
-    expect(turnOf([mine, theirs], mine, kazoo)).to.deep.equal({ status: 'waiting', predecessor: theirs })
+    expect(turnOf([mine, theirs], mine, kazoo)).to.deep.equal({
+      status: 'waiting',
+      predecessor: theirs,
+      second: undefined,
+    })
   })
 
   it('ignores names that are not contenders', () => {
@@ -103,7 +119,7 @@ describe('turnOf()', () => {
         const inOrder = [...sequences].sort((a, b) => a - b)
         inOrder.forEach((sequence, i) => {
           const [before, second] = [inOrder[i - 1], inOrder[i - 2]]
-          const ahead = { predecessor: named(before ?? NaN), ...(second !== undefined && { second: named(second) }) }
+          const ahead = { predecessor: named(before ?? NaN), second: second === undefined ? undefined : named(second) }
           const expected = before === undefined ? { status: 'first' } : { status: 'waiting', ...ahead }
           expect(turnOf(children, named(sequence), curator)).to.deep.equal(expected)
         })
@@ -115,6 +131,6 @@ describe('turnOf()', () => {
     const a = `_c_aaaaaaaa-0000-4000-8000-000000000000-lock-${digits(1)}`
     const b = `_c_bbbbbbbb-0000-4000-8000-000000000000-lock-${digits(1)}`
     expect(turnOf([b, a], a, curator)).to.deep.equal({ status: 'first' })
-    expect(turnOf([a, b], b, curator)).to.deep.equal({ status: 'waiting', predecessor: a })
+    expect(turnOf([a, b], b, curator)).to.deep.equal({ status: 'waiting', predecessor: a, second: undefined })
   })
 })

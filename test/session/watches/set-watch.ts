@@ -22,7 +22,7 @@ export async function arm(
   watch: (event: WatchEvent) => void,
   { signal, answer = answers[read]() }: { signal?: AbortSignal; answer?: Answer } = {},
 ): Promise<void> {
-  const call = client[read](path, { watch, ...(signal && { signal }) })
+  const call = client[read](path, { watch, signal })
   connection.reply(await connection.next(), answer)
   await call
 }
