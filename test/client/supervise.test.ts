@@ -13,11 +13,11 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-onBothServers('supervise', (fixture, { it }) => {
+onBothServers('supervise', (fixture, { itInVirtualTime }) => {
   const run = <T>(work: SessionTask<T>, options?: ConnectOptions) =>
     supervise(fixture.server.connectString, { ...fixture.server.options, ...options }, work)
 
-  it('resolves with the result of the task, and closes the session', async () => {
+  itInVirtualTime('resolves with the result of the task, and closes the session', async () => {
     let id = 0n
     const value = await run(async zk => {
       id = zk.sessionId
@@ -31,7 +31,7 @@ onBothServers('supervise', (fixture, { it }) => {
     await observer.close()
   })
 
-  it('runs the task again on a new session after each expiry, one run at a time', async () => {
+  itInVirtualTime('runs the task again on a new session after each expiry, one run at a time', async () => {
     const ids = new Set<bigint>()
     let running = 0
     const tokens = await run(async (zk, signal) => {
@@ -48,7 +48,7 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(tokens).to.equal(3)
   })
 
-  it('runs the task again if the lease has ended, regardless of the error of the task', async () => {
+  itInVirtualTime('runs the task again if the lease has ended, regardless of the error of the task', async () => {
     const faultyDial = new FaultyDial(fixture.server.dial)
     let runs = 0
     const work = async (_zk: Client, signal: AbortSignal) => {
@@ -62,7 +62,7 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(runs).to.equal(2)
   })
 
-  it('keeps nothing of earlier sessions at the signal of its caller', async () => {
+  itInVirtualTime('keeps nothing of earlier sessions at the signal of its caller', async () => {
     const stop = new AbortController()
     let runs = 0
     const work: SessionTask<void> = async (zk, signal) => {
@@ -74,7 +74,7 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(dependentSignalCount(stop.signal)).to.be.below(5)
   })
 
-  it('rejects with the error of the task while the session lives', async () => {
+  itInVirtualTime('rejects with the error of the task while the session lives', async () => {
     const error = new Error('a bug in the task')
     const call = run(() => {
       throw error
@@ -82,7 +82,7 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(await failureOf(call)).to.equal(error)
   })
 
-  it('waits for a server that is not reachable yet', async () => {
+  itInVirtualTime('waits for a server that is not reachable yet', async () => {
     const faultyDial = new FaultyDial(fixture.server.dial)
     faultyDial.refuse()
     const { clock } = fixture.server
@@ -91,37 +91,40 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(clock.now()).to.be.above(600_000)
   })
 
-  it('warns once, with the hosts and their answers, if no server is there at the start and onConnectionError is not set', async () => {
-    const warnings: (Error & { code?: string })[] = []
-    const onWarning = (warning: Error) => void warnings.push(warning)
-    process.on('warning', onWarning)
-    const errors: Error[] = []
-    for (const onConnectionError of [undefined, (error: Error) => void errors.push(error)]) {
-      let refusals = 0
-      const dial: Dial = (address, handler) => {
-        if (++refusals > 5) return fixture.server.dial(address, handler)
-        const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
-        queueMicrotask(() => handler.closed(cause))
-        return { write: () => undefined, destroy: () => undefined }
+  itInVirtualTime(
+    'warns once, with the hosts and their answers, if no server is there at the start and onConnectionError is not set',
+    async () => {
+      const warnings: (Error & { code?: string })[] = []
+      const onWarning = (warning: Error) => void warnings.push(warning)
+      process.on('warning', onWarning)
+      const errors: Error[] = []
+      for (const onConnectionError of [undefined, (error: Error) => void errors.push(error)]) {
+        let refusals = 0
+        const dial: Dial = (address, handler) => {
+          if (++refusals > 5) return fixture.server.dial(address, handler)
+          const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
+          queueMicrotask(() => handler.closed(cause))
+          return { write: () => undefined, destroy: () => undefined }
+        }
+        expect(await run(() => 42, { dial, onConnectionError: onConnectionError as never })).to.equal(42)
+        expect(refusals).to.equal(6)
       }
-      expect(await run(() => 42, { dial, onConnectionError: onConnectionError as never })).to.equal(42)
-      expect(refusals).to.equal(6)
-    }
-    await new Promise(setImmediate)
-    process.off('warning', onWarning)
-    expect(warnings.map(({ code }) => code)).to.deep.equal(['ZKWIRE_UNREACHABLE'])
-    expect(warnings[0]?.message).to.match(/^supervise\(\) keeps trying to connect\. NOSERVER: .*connect ECONNREFUSED/)
-    expect(errors).to.have.length(5)
-  })
+      await new Promise(setImmediate)
+      process.off('warning', onWarning)
+      expect(warnings.map(({ code }) => code)).to.deep.equal(['ZKWIRE_UNREACHABLE'])
+      expect(warnings[0]?.message).to.match(/^supervise\(\) keeps trying to connect\. NOSERVER: .*connect ECONNREFUSED/)
+      expect(errors).to.have.length(5)
+    },
+  )
 
-  it('treats null as an omitted signal', async () => {
+  itInVirtualTime('treats null as an omitted signal', async () => {
     const faultyDial = new FaultyDial(fixture.server.dial)
     faultyDial.refuse()
     fixture.server.clock.setTimeout(() => faultyDial.accept(), 100)
     await run(() => undefined, { dial: faultyDial.dial, connectTimeout: 20, signal: null as never })
   })
 
-  it('stops waiting for a server when its signal aborts', async () => {
+  itInVirtualTime('stops waiting for a server when its signal aborts', async () => {
     const abort = new AbortController()
     const faultyDial = new FaultyDial(fixture.server.dial)
     faultyDial.refuse()
@@ -131,7 +134,7 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(await failureOf(call)).to.equal(reason)
   })
 
-  it('rejects with the reason of its signal, after the task has ended', async () => {
+  itInVirtualTime('rejects with the reason of its signal, after the task has ended', async () => {
     const abort = new AbortController()
     const reason = new Error('shut down')
     let ended = false
@@ -146,42 +149,45 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(ended).to.equal(true)
   })
 
-  it('closes the session in two seconds when its signal aborts while no server can be reached', async () => {
-    for (const isLostFirst of [true, false]) {
-      const faultyDial = new FaultyDial(fixture.server.dial)
-      const stop = new AbortController()
-      const reason = new Error('SIGTERM')
-      let stoppedAt = NaN
-      let id = 0n
-      const stopping = run(
-        (zk, signal) =>
-          new Mutex(zk, '/supervised-lock').use(
-            async () => {
-              id = zk.sessionId
-              if (isLostFirst) {
-                faultyDial.refuse()
-                await fixture.until(() => zk.state === 'suspended')
-              }
-              const ended = aborted(signal)
-              stoppedAt = fixture.server.clock.now()
-              stop.abort(reason)
-              await ended
-              expect(zk.state).to.equal(isLostFirst ? 'suspended' : 'connected')
-              if (!isLostFirst) faultyDial.refuse()
-            },
-            { signal },
-          ),
-        { dial: faultyDial.dial, signal: stop.signal, sessionTimeout: 30_000 },
-      )
-      expect(await failureOf(stopping)).to.equal(reason)
-      expect(fixture.server.clock.now() - stoppedAt).to.equal(2000)
-      // The server keeps the node until the session expires.
-      fixture.embedded.expireSession(id)
-    }
-    await fixture.observer.deleteRecursive('/supervised-lock')
-  })
+  itInVirtualTime(
+    'closes the session in two seconds when its signal aborts while no server can be reached',
+    async () => {
+      for (const isLostFirst of [true, false]) {
+        const faultyDial = new FaultyDial(fixture.server.dial)
+        const stop = new AbortController()
+        const reason = new Error('SIGTERM')
+        let stoppedAt = NaN
+        let id = 0n
+        const stopping = run(
+          (zk, signal) =>
+            new Mutex(zk, '/supervised-lock').use(
+              async () => {
+                id = zk.sessionId
+                if (isLostFirst) {
+                  faultyDial.refuse()
+                  await fixture.until(() => zk.state === 'suspended')
+                }
+                const ended = aborted(signal)
+                stoppedAt = fixture.server.clock.now()
+                stop.abort(reason)
+                await ended
+                expect(zk.state).to.equal(isLostFirst ? 'suspended' : 'connected')
+                if (!isLostFirst) faultyDial.refuse()
+              },
+              { signal },
+            ),
+          { dial: faultyDial.dial, signal: stop.signal, sessionTimeout: 30_000 },
+        )
+        expect(await failureOf(stopping)).to.equal(reason)
+        expect(fixture.server.clock.now() - stoppedAt).to.equal(2000)
+        // The server keeps the node until the session expires.
+        fixture.embedded.expireSession(id)
+      }
+      await fixture.observer.deleteRecursive('/supervised-lock')
+    },
+  )
 
-  it('starts a new session if the session of the option `session` has expired', async () => {
+  itInVirtualTime('starts a new session if the session of the option `session` has expired', async () => {
     const dead = await fixture.open()
     const session = { id: dead.sessionId, password: dead.sessionPassword }
     await dead.close()
@@ -189,23 +195,26 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(id).not.to.equal(session.id)
   })
 
-  it('starts a new session on wiped servers, which close connections of clients with a greater last zxid', async () => {
-    await using wiped = await Server.start({ listen: false, clock: fixture.server.clock })
-    let { dial } = fixture.server
-    let runs = 0
-    const work = async (zk: Client, signal: AbortSignal) => {
-      if (++runs > 1) return
-      await zk.exists('/')
-      dial = wiped.dial
-      fixture.embedded.dropConnections()
-      await aborted(signal)
-    }
-    await run(work, { dial: (address, handler) => dial(address, handler) })
-    expect(runs).to.equal(2)
-    expect(wiped.snapshot().zxid > 0n).to.equal(true)
-  })
+  itInVirtualTime(
+    'starts a new session on wiped servers, which close connections of clients with a greater last zxid',
+    async () => {
+      await using wiped = await Server.start({ listen: false, clock: fixture.server.clock })
+      let { dial } = fixture.server
+      let runs = 0
+      const work = async (zk: Client, signal: AbortSignal) => {
+        if (++runs > 1) return
+        await zk.exists('/')
+        dial = wiped.dial
+        fixture.embedded.dropConnections()
+        await aborted(signal)
+      }
+      await run(work, { dial: (address, handler) => dial(address, handler) })
+      expect(runs).to.equal(2)
+      expect(wiped.snapshot().zxid > 0n).to.equal(true)
+    },
+  )
 
-  it('resolves with the result of a task that closes its session', async () => {
+  itInVirtualTime('resolves with the result of a task that closes its session', async () => {
     let runs = 0
     const value = await run(zk => {
       void zk.close()
@@ -214,46 +223,52 @@ onBothServers('supervise', (fixture, { it }) => {
     expect([value, runs]).to.deep.equal([1, 1])
   })
 
-  it('asks the servers of the last updateServerList() for the next session, below the same chroot', async () => {
-    const dialled: string[] = []
-    const dial: Dial = (address, handler) => {
-      dialled.push(address.host)
-      return fixture.server.dial(address, handler)
-    }
-    const options = { ...fixture.server.options, dial }
-    const roots: (Stat | null)[] = []
-    await supervise(`old${fixture.path}`, options, async (zk, signal) => {
-      roots.push(await zk.exists('/'))
-      if (roots.length > 1) return
-      zk.updateServerList('new1,new2')
-      await zk.whenConnected()
-      dialled.length = 0
-      await Promise.all([aborted(signal), fixture.expire(zk)])
-    })
-    const root = await fixture.observer.exists(fixture.path)
-    expect(roots).to.deep.equal([root, root])
-    expect(dialled).to.not.include('old')
-    expect(dialled.length).to.be.above(0)
-  })
-
-  it('pauses longer after each session that is lost at once, and briefly after one that lasted', async () => {
-    const { clock } = fixture.server
-    const pauses: number[] = []
-    let endedAt: number | undefined
-    await run(
-      async (zk, signal) => {
-        if (endedAt !== undefined) pauses.push(clock.now() - endedAt)
-        if (pauses.length === 9) return
-        if (pauses.length > 5) await fixture.sleep(2500)
+  itInVirtualTime(
+    'asks the servers of the last updateServerList() for the next session, below the same chroot',
+    async () => {
+      const dialled: string[] = []
+      const dial: Dial = (address, handler) => {
+        dialled.push(address.host)
+        return fixture.server.dial(address, handler)
+      }
+      const options = { ...fixture.server.options, dial }
+      const roots: (Stat | null)[] = []
+      await supervise(`old${fixture.path}`, options, async (zk, signal) => {
+        roots.push(await zk.exists('/'))
+        if (roots.length > 1) return
+        zk.updateServerList('new1,new2')
+        await zk.whenConnected()
+        dialled.length = 0
         await Promise.all([aborted(signal), fixture.expire(zk)])
-        endedAt = clock.now()
-      },
-      { random: () => 0.5 },
-    )
-    expect(pauses).to.deep.equal([75, 150, 300, 600, 750, 750, 37.5, 37.5, 37.5])
-  })
+      })
+      const root = await fixture.observer.exists(fixture.path)
+      expect(roots).to.deep.equal([root, root])
+      expect(dialled).to.not.include('old')
+      expect(dialled.length).to.be.above(0)
+    },
+  )
 
-  it('rejects invalid arguments without a retry', async () => {
+  itInVirtualTime(
+    'pauses longer after each session that is lost at once, and briefly after one that lasted',
+    async () => {
+      const { clock } = fixture.server
+      const pauses: number[] = []
+      let endedAt: number | undefined
+      await run(
+        async (zk, signal) => {
+          if (endedAt !== undefined) pauses.push(clock.now() - endedAt)
+          if (pauses.length === 9) return
+          if (pauses.length > 5) await fixture.sleep(2500)
+          await Promise.all([aborted(signal), fixture.expire(zk)])
+          endedAt = clock.now()
+        },
+        { random: () => 0.5 },
+      )
+      expect(pauses).to.deep.equal([75, 150, 300, 600, 750, 750, 37.5, 37.5, 37.5])
+    },
+  )
+
+  itInVirtualTime('rejects invalid arguments without a retry', async () => {
     expect(await failureOf(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
     for (const [options, work] of [[{}], [() => 0], [undefined, () => 0]])
       expect(

@@ -9,14 +9,14 @@ import { statOf } from '../support/scripted-server.ts'
 import { scriptedSession } from '../support/scripted-session.ts'
 import { failureOf } from '../support/settled.ts'
 
-onBothServers('regression tests of the client', (fixture, { it }) => {
+onBothServers('regression tests of the client', (fixture, { itInVirtualTime }) => {
   let zk: Client
   beforeEach(async () => {
     zk = await fixture.open()
     await zk.create('/refusals')
   })
 
-  it('a sequential node at the root of a chroot is created below the chroot', async () => {
+  itInVirtualTime('a sequential node at the root of a chroot is created below the chroot', async () => {
     const view = zk.chroot('/refusals')
     expect((await view.create('/', '', { mode: 'persistentSequential' })).path).to.equal('/0000000000')
     const [created] = await view.multi([{ create: '/', mode: 'persistentSequential' }])
@@ -24,32 +24,35 @@ onBothServers('regression tests of the client', (fixture, { it }) => {
     expect((await view.getChildren('/')).children).to.have.members(['0000000000', '0000000001'])
   })
 
-  it('a check without a version matches any version', async () => {
+  itInVirtualTime('a check without a version matches any version', async () => {
     await zk.setData('/refusals', 'x')
     expect(await zk.multi([{ check: '/refusals' }])).to.deep.equal([undefined])
     expect(await failureOf(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
   })
 
-  it('calls with data or a version of a wrong type return a rejected promise instead of throwing', async () => {
-    for (const call of [
-      zk.setData('/refusals', undefined as never),
-      zk.multi([{ setData: '/refusals', data: undefined as never }]),
-      zk.multi([null as never]),
-      zk.multi(new Array(1)),
-      zk.multi([{ check: '/refusals', version: 7, setData: '/refusals', data: 'x' }]),
-      zk.create('/refusals/a', '', { acl: [null as never] }),
-      zk.setACL('/refusals', [null as never]),
-      zk.multi(5 as never),
-      zk.multiRead(['/refusals' as never]),
-      zk.multiRead(undefined as never),
-      zk.reconfig({ version: 5 as never }),
-      zk.reconfig({ joining: 5 as never }),
-      zk.reconfig({ members: [{}] as never }),
-    ])
-      expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
-  })
+  itInVirtualTime(
+    'calls with data or a version of a wrong type return a rejected promise instead of throwing',
+    async () => {
+      for (const call of [
+        zk.setData('/refusals', undefined as never),
+        zk.multi([{ setData: '/refusals', data: undefined as never }]),
+        zk.multi([null as never]),
+        zk.multi(new Array(1)),
+        zk.multi([{ check: '/refusals', version: 7, setData: '/refusals', data: 'x' }]),
+        zk.create('/refusals/a', '', { acl: [null as never] }),
+        zk.setACL('/refusals', [null as never]),
+        zk.multi(5 as never),
+        zk.multiRead(['/refusals' as never]),
+        zk.multiRead(undefined as never),
+        zk.reconfig({ version: 5 as never }),
+        zk.reconfig({ joining: 5 as never }),
+        zk.reconfig({ members: [{}] as never }),
+      ])
+        expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+    },
+  )
 
-  it('values instead of options are rejected, not ignored', async () => {
+  itInVirtualTime('values instead of options are rejected, not ignored', async () => {
     const callback = () => undefined
     for (const call of [
       zk.create('/refusals/a', '', 'ephemeral' as never),
@@ -80,7 +83,7 @@ onBothServers('regression tests of the client', (fixture, { it }) => {
     expect((await zk.getChildren('/refusals')).children).to.deep.equal([])
   })
 
-  it('the version of a check in a transaction may be a number instead of options', async () => {
+  itInVirtualTime('the version of a check in a transaction may be a number instead of options', async () => {
     const { version } = await zk.setData('/refusals', 'x')
     await zk.transaction().check('/refusals', version).check('/refusals', { version }).check('/refusals').commit()
     for (const wrong of [version + 1, { version: version + 1 }])
@@ -90,27 +93,30 @@ onBothServers('regression tests of the client', (fixture, { it }) => {
       )
   })
 
-  it('a transaction accepts options from class instances too, and rejects unknown properties', async () => {
-    const { version } = await zk.setData('/refusals', 'x')
-    class Expected {
-      get version() {
-        return version + 1
+  itInVirtualTime(
+    'a transaction accepts options from class instances too, and rejects unknown properties',
+    async () => {
+      const { version } = await zk.setData('/refusals', 'x')
+      class Expected {
+        get version() {
+          return version + 1
+        }
       }
-    }
-    for (const transaction of [
-      zk.transaction().setData('/refusals', 'y', new Expected()),
-      zk.transaction().delete('/refusals', new Expected()),
-      zk.transaction().check('/refusals', new Expected()),
-    ])
-      expect(await failureOf(transaction.commit())).to.have.property('code', 'BADVERSION')
-    for (const more of [{ data: 'other' }, { create: '/refusals/other' }, { signal: new AbortController().signal }]) {
-      const named = `there is no option '${Object.keys(more).join()}'`
-      expect(() => zk.transaction().create('/refusals/a', 'mine', more as never)).to.throw(ZooKeeperError, named)
-      expect(() => zk.transaction().setData('/refusals', 'mine', more as never)).to.throw(ZooKeeperError, named)
-    }
-  })
+      for (const transaction of [
+        zk.transaction().setData('/refusals', 'y', new Expected()),
+        zk.transaction().delete('/refusals', new Expected()),
+        zk.transaction().check('/refusals', new Expected()),
+      ])
+        expect(await failureOf(transaction.commit())).to.have.property('code', 'BADVERSION')
+      for (const more of [{ data: 'other' }, { create: '/refusals/other' }, { signal: new AbortController().signal }]) {
+        const named = `there is no option '${Object.keys(more).join()}'`
+        expect(() => zk.transaction().create('/refusals/a', 'mine', more as never)).to.throw(ZooKeeperError, named)
+        expect(() => zk.transaction().setData('/refusals', 'mine', more as never)).to.throw(ZooKeeperError, named)
+      }
+    },
+  )
 
-  it('a directory with more children than maxPending can be deleted', async () => {
+  itInVirtualTime('a directory with more children than maxPending can be deleted', async () => {
     const narrow = await fixture.open({ maxPending: 150 })
     for (let i = 0; i < 200; i += 100)
       await Promise.all(Array.from({ length: 100 }, (_, n) => narrow.create(`/refusals/${i + n}`)))
@@ -119,7 +125,7 @@ onBothServers('regression tests of the client', (fixture, { it }) => {
     await narrow.close()
   })
 
-  it('deleteRecursive() of a branch with a protected part deletes the rest, then rejects', async () => {
+  itInVirtualTime('deleteRecursive() of a branch with a protected part deletes the rest, then rejects', async () => {
     await Promise.all([zk.ensurePath('/refusals/shut/in'), zk.ensurePath('/refusals/a/b/c/d/e')])
     await zk.setACL('/refusals/shut', [aclOf('world', 'anyone', perms.read | perms.admin)])
     expect(await failureOf(zk.deleteRecursive('/refusals'))).to.include({ code: 'NOAUTH', path: '/refusals/shut/in' })
@@ -127,15 +133,18 @@ onBothServers('regression tests of the client', (fixture, { it }) => {
     await zk.setACL('/refusals/shut', openACL)
   })
 
-  it('deleteRecursive() rejects after a hundred rounds if other clients keep creating children', async () => {
-    await zk.ensurePath('/refusals/a/b')
-    const { faults } = fixture.embedded
-    faults.replace('delete', 'NOTEMPTY', { times: 1000 })
-    expect(await failureOf(zk.deleteRecursive('/refusals'))).to.include({ code: 'NOTEMPTY', path: '/refusals/a/b' })
-    faults.clear()
-  })
+  itInVirtualTime(
+    'deleteRecursive() rejects after a hundred rounds if other clients keep creating children',
+    async () => {
+      await zk.ensurePath('/refusals/a/b')
+      const { faults } = fixture.embedded
+      faults.replace('delete', 'NOTEMPTY', { times: 1000 })
+      expect(await failureOf(zk.deleteRecursive('/refusals'))).to.include({ code: 'NOTEMPTY', path: '/refusals/a/b' })
+      faults.clear()
+    },
+  )
 
-  it('a plain watch misses no event while a recursive one is added', async () => {
+  itInVirtualTime('a plain watch misses no event while a recursive one is added', async () => {
     const other = await fixture.open()
     const plain = await zk.addWatch('/refusals', { capacity: 2000 })
     const changes = (async () => {
@@ -156,7 +165,7 @@ onBothServers('regression tests of the client', (fixture, { it }) => {
     await other.close()
   })
 
-  it('supervise() resolves if the task closes its session', async () => {
+  itInVirtualTime('supervise() resolves if the task closes its session', async () => {
     let runs = 0
     const value = await supervise(fixture.server.connectString, fixture.server.options, async client => {
       runs++
@@ -220,8 +229,8 @@ describe('a one-shot watch that shared a persistent one', () => {
   })
 })
 
-onBothServers('an onFrame callback that cancels connect()', (fixture, { it }) => {
-  it('makes connect() reject with the reason of the signal', async () => {
+onBothServers('an onFrame callback that cancels connect()', (fixture, { itInVirtualTime }) => {
+  itInVirtualTime('makes connect() reject with the reason of the signal', async () => {
     const abort = new AbortController()
     const reason = new Error('cancelled by onFrame')
     const call = fixture.open({

@@ -7,7 +7,7 @@ import { HerdMutex, Mutex, ReadWriteLock, type Held } from '../../src/recipes/in
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { onBothServers } from './fixture.ts'
 
-onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
+onBothServers('the clean-up of a lock', (fixture, { itInVirtualTime, itEverywhere }) => {
   let observer: Client
   let path: string
 
@@ -26,7 +26,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await (await waiting).release()
   })
 
-  it('is complete when release() resolves, if the client is being closed at the same time', async () => {
+  itInVirtualTime('is complete when release() resolves, if the client is being closed at the same time', async () => {
     const client = await fixture.open()
     const held = await new Mutex(client, path).acquire()
     fixture.embedded.pause()
@@ -41,7 +41,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await closing
   })
 
-  it('waits if maxPending requests are already pending', async () => {
+  itInVirtualTime('waits if maxPending requests are already pending', async () => {
     const client = await fixture.open({ maxPending: 3 })
     const held = await new Mutex(client, path).acquire()
     const busy = Array.from({ length: 3 }, () => client.sync('/'))
@@ -49,21 +49,24 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
   })
 
   for (const hidden of [['getData'], ['getData', 'exists']] as const)
-    it(`leaves no node when the reply to create is lost and ${hidden.join(' and ')} reject${hidden.length > 1 ? '' : 's'} with NOAUTH`, async () => {
-      const { faults } = fixture.embedded
-      const client = await fixture.open()
-      const session = client.sessionId
-      for (const kind of hidden) faults.replace(kind, 'NOAUTH', { times: Infinity, session })
-      const lost = faults.drop('create', { session })
-      const outcome = await outcomeOf(new Mutex(client, path).acquire())
-      await lost.triggered
-      if (hidden.length > 1) expect(outcome).to.have.property('code', 'NOAUTH')
-      else await (outcome as Held).release()
-      await client.settled()
-      expect(await fixture.childPaths()).to.deep.equal([])
-    })
+    itInVirtualTime(
+      `leaves no node when the reply to create is lost and ${hidden.join(' and ')} reject${hidden.length > 1 ? '' : 's'} with NOAUTH`,
+      async () => {
+        const { faults } = fixture.embedded
+        const client = await fixture.open()
+        const session = client.sessionId
+        for (const kind of hidden) faults.replace(kind, 'NOAUTH', { times: Infinity, session })
+        const lost = faults.drop('create', { session })
+        const outcome = await outcomeOf(new Mutex(client, path).acquire())
+        await lost.triggered
+        if (hidden.length > 1) expect(outcome).to.have.property('code', 'NOAUTH')
+        else await (outcome as Held).release()
+        await client.settled()
+        expect(await fixture.childPaths()).to.deep.equal([])
+      },
+    )
 
-  it('deletes the read node when a downgrade fails because exists() rejects with NOAUTH', async () => {
+  itInVirtualTime('deletes the read node when a downgrade fails because exists() rejects with NOAUTH', async () => {
     const client = await fixture.open()
     const held = await new ReadWriteLock(client, path).writeLock.acquire()
     fixture.embedded.faults.replace('exists', 'NOAUTH', { session: client.sessionId })
@@ -72,7 +75,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  it('cancels the timer of a pending retry when the session ends', async () => {
+  itInVirtualTime('cancels the timer of a pending retry when the session ends', async () => {
     const client = await fixture.open()
     const held = await new Mutex(client, path).acquire()
     const { faults } = fixture.embedded
@@ -86,7 +89,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await releasing
   })
 
-  it('cancels the retry timer of watchOwnNode when the lock is released', async () => {
+  itInVirtualTime('cancels the retry timer of watchOwnNode when the lock is released', async () => {
     const client = await fixture.open()
     const timersBefore = fixture.timerCount()
     fixture.embedded.faults.replace('exists', 'THROTTLEDOP', { times: Infinity, session: client.sessionId })
@@ -97,7 +100,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     expect(fixture.timerCount(), 'timers after the release').to.equal(timersBefore)
   })
 
-  it('does not delay settled(): it resolves while the lock is held', async () => {
+  itInVirtualTime('does not delay settled(): it resolves while the lock is held', async () => {
     const client = await fixture.open()
     const nodes = await new Mutex(client, path).use(async () => {
       await client.settled()
@@ -142,7 +145,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await (await waiting).release()
   })
 
-  it('rejects a dialect that does not exist or whose pattern does not match its own nodes', async () => {
+  itInVirtualTime('rejects a dialect that does not exist or whose pattern does not match its own nodes', async () => {
     const client = await fixture.open()
     for (const dialect of [{ prefix: 'y-', pattern: /x-(\d+)$/ }, 'curatr' as never])
       expect(() => new Mutex(client, path, { dialect }))
@@ -150,7 +153,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
         .with.property('code', 'BADARGUMENTS')
   })
 
-  it('works with a dialect pattern that has the g flag and so keeps lastIndex', async () => {
+  itInVirtualTime('works with a dialect pattern that has the g flag and so keeps lastIndex', async () => {
     const clients = await fixture.openMany(4)
     const dialect = { prefix: (uuid: string) => `${uuid}-mine-`, pattern: /-mine-(\d+)$/g }
     let inside = 0

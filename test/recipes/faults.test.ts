@@ -23,7 +23,7 @@ for (const {
   acquireSteps,
   releaseSteps,
 } of kindsUnderFaults) {
-  onBothServers(`${Lock.name} under faults`, (fixture, { it, itEverywhere }) => {
+  onBothServers(`${Lock.name} under faults`, (fixture, { itInVirtualTime, itEverywhere }) => {
     let path: string
 
     beforeEach(() => {
@@ -84,7 +84,7 @@ for (const {
     for (const step of acquireSteps) {
       for (const fault of ['dropRequest', 'dropReply'] as const) {
         const loss = fault === 'dropRequest' ? 'the request is lost' : 'the reply is lost'
-        const define = fault === 'dropRequest' ? it : itEverywhere
+        const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
         define(`is acquired with one node if ${loss} while ${step.name}`, async () => {
           const { faultyDial, client, held } = await prepare(step)
           const happened = faultyDial[fault](step.opcode, step.nth)
@@ -107,27 +107,30 @@ for (const {
         ['deliver', 'the reply arrives'],
         ['cut', 'the connection is lost'],
       ] as const)
-        it(`rejects at once if its signal aborts while ${step.name}, and cleans up when ${after}`, async () => {
-          const { faultyDial, client, held } = await prepare(step)
-          const watchesOfOthers = step.isWoken ? fixture.watchesBefore : await fixture.watchCount()
-          const abort = new AbortController()
-          const arrived = faultyDial.holdReply(step.opcode, step.nth)
-          const failing = failureOf(
-            acquireDuring(step, held, arrived, () => new Lock(client, path).acquire({ signal: abort.signal })),
-          )
-          await arrived
-          const reason = new Error('cancelled')
-          abort.abort(reason)
-          expect(await failing).to.equal(reason)
-          faultyDial[end]()
-          await client.settled()
-          // The server may notice the end of the connection later than the client.
-          if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === watchesOfOthers)
-          expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(watchesOfOthers)
-          await held?.release()
-        })
+        itInVirtualTime(
+          `rejects at once if its signal aborts while ${step.name}, and cleans up when ${after}`,
+          async () => {
+            const { faultyDial, client, held } = await prepare(step)
+            const watchesOfOthers = step.isWoken ? fixture.watchesBefore : await fixture.watchCount()
+            const abort = new AbortController()
+            const arrived = faultyDial.holdReply(step.opcode, step.nth)
+            const failing = failureOf(
+              acquireDuring(step, held, arrived, () => new Lock(client, path).acquire({ signal: abort.signal })),
+            )
+            await arrived
+            const reason = new Error('cancelled')
+            abort.abort(reason)
+            expect(await failing).to.equal(reason)
+            faultyDial[end]()
+            await client.settled()
+            // The server may notice the end of the connection later than the client.
+            if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === watchesOfOthers)
+            expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(watchesOfOthers)
+            await held?.release()
+          },
+        )
 
-      it(`rejects with SESSIONEXPIRED if the session expires while ${step.name}`, async () => {
+      itInVirtualTime(`rejects with SESSIONEXPIRED if the session expires while ${step.name}`, async () => {
         const { faultyDial, client, held } = await prepare(step)
         const arrived = faultyDial.holdReply(step.opcode, step.nth)
         const failing = failureOf(acquireDuring(step, held, arrived, () => new Lock(client, path).acquire()))
@@ -138,7 +141,7 @@ for (const {
       })
     }
 
-    it('makes its server catch up before it looks for a node whose create had no reply', async () => {
+    itInVirtualTime('makes its server catch up before it looks for a node whose create had no reply', async () => {
       const sent: number[] = []
       const { faultyDial, client } = await fixture.openWithFaults({
         onFrame({ from, first, bytes }: ObservedFrame) {
@@ -153,7 +156,7 @@ for (const {
       await held.release()
     })
 
-    it('leaves no node and no watch if its signal aborts while it waits', async () => {
+    itInVirtualTime('leaves no node and no watch if its signal aborts while it waits', async () => {
       const { client, held } = await prepare(TAKEN)
       const abort = new AbortController()
       const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
@@ -202,7 +205,7 @@ for (const {
       },
     )
 
-    it('is either acquired or cleaned up if its signal aborts close to the grant', async () => {
+    itInVirtualTime('is either acquired or cleaned up if its signal aborts close to the grant', async () => {
       const { faultyDial, client } = await prepare(FREE)
       const outcomes: boolean[] = []
       for (let turns = 0; turns <= 40; turns++) {
@@ -226,7 +229,7 @@ for (const {
     for (const step of releaseSteps) {
       for (const fault of ['dropRequest', 'dropReply'] as const) {
         const loss = fault === 'dropRequest' ? 'the request is lost' : 'the reply is lost'
-        const define = fault === 'dropRequest' ? it : itEverywhere
+        const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
         define(`is released if ${loss} while ${step.name}`, async () => {
           const { faultyDial, client } = await prepare(FREE)
           const held = await new Lock(client, path).acquire()
@@ -236,7 +239,7 @@ for (const {
         })
       }
 
-      it(`resolves release() if the session expires while ${step.name}`, async () => {
+      itInVirtualTime(`resolves release() if the session expires while ${step.name}`, async () => {
         const { faultyDial, client } = await prepare(FREE)
         const held = await new Lock(client, path).acquire()
         const arrived = faultyDial.holdReply(step.opcode)
@@ -248,7 +251,7 @@ for (const {
       })
     }
 
-    it('resolves a release() that is called while disconnected only after the reconnect', async () => {
+    itInVirtualTime('resolves a release() that is called while disconnected only after the reconnect', async () => {
       const { faultyDial, client } = await prepare(FREE)
       const held = await new Lock(client, path).acquire()
       faultyDial.refuse()
@@ -263,29 +266,32 @@ for (const {
       expect(await contenders()).to.deep.equal([])
     })
 
-    it('is granted to the next contender within 2 s after an outage, and stays lost for its holder, whose session lived on', async () => {
-      const [holder, waiter] = [
-        await fixture.open({ sessionTimeout: 6000 }),
-        await fixture.open({ sessionTimeout: 6000 }),
-      ]
-      const { sessionId } = holder
-      const held = await new Rival(holder, path).acquire()
-      const next = new Lock(waiter, path).acquire()
-      await untilWaiting()
-      await fixture.embedded.stop()
-      await fixture.sleep(20_000)
-      expect(held.signal.aborted).to.equal(true)
-      await fixture.embedded.start()
-      const startedAt = fixture.server.clock.now()
-      const granted = await next
-      expect(fixture.server.clock.now() - startedAt).to.be.below(2000)
-      await holder.whenConnected()
-      expect(holder.sessionId).to.equal(sessionId)
-      expect([held.signal.aborted, held.validFor()]).to.deep.equal([true, 0])
-      await granted.release()
-    })
+    itInVirtualTime(
+      'is granted to the next contender within 2 s after an outage, and stays lost for its holder, whose session lived on',
+      async () => {
+        const [holder, waiter] = [
+          await fixture.open({ sessionTimeout: 6000 }),
+          await fixture.open({ sessionTimeout: 6000 }),
+        ]
+        const { sessionId } = holder
+        const held = await new Rival(holder, path).acquire()
+        const next = new Lock(waiter, path).acquire()
+        await untilWaiting()
+        await fixture.embedded.stop()
+        await fixture.sleep(20_000)
+        expect(held.signal.aborted).to.equal(true)
+        await fixture.embedded.start()
+        const startedAt = fixture.server.clock.now()
+        const granted = await next
+        expect(fixture.server.clock.now() - startedAt).to.be.below(2000)
+        await holder.whenConnected()
+        expect(holder.sessionId).to.equal(sessionId)
+        expect([held.signal.aborted, held.validFor()]).to.deep.equal([true, 0])
+        await granted.release()
+      },
+    )
 
-    it('leaves no node and no watch if the connection is lost during tryAcquire()', async () => {
+    itInVirtualTime('leaves no node and no watch if the connection is lost during tryAcquire()', async () => {
       for (const opcode of new Set(acquireRequests)) {
         const { faultyDial, client } = await prepare(FREE)
         const happened = faultyDial.dropReply(opcode)

@@ -10,22 +10,30 @@ import { EmbeddedServer, apacheServer, type ServerUnderTest } from './server-und
 
 type TestFunction = (title: string, test: () => unknown) => void
 
-/**
- * `it` defines a test for the embedded server only: time is virtual there, and a promise that never settles fails at
- * once. `itEverywhere` defines a test for both servers.
- */
 export interface TestFunctions {
-  it: TestFunction
+  /**
+   * Defines a test for the embedded server only. Time is virtual there, and a promise that never settles fails at once.
+   */
+  itInVirtualTime: TestFunction
+  /** Defines a test for both servers. */
   itEverywhere: TestFunction
 }
 
-/** @param suite called once per server; defines the tests for that server */
+/**
+ * @param suite called once per server; defines the tests for that server
+ * @throws Error if the suite calls `it` of mocha, whose test would run outside the virtual time
+ */
 export function onBothServers(title: string, suite: (fixture: Fixture, sentences: TestFunctions) => void): void {
   const describeOn = (name: string, open: () => Promise<ServerUnderTest>, isVirtual: boolean) =>
-    describe(`${title}, ${name}`, () => {
+    describe(`${title}, ${name}`, function () {
       const fixture = Fixture.forSuite(title, open)
-      const itEverywhere: TestFunction = (testTitle, test) => it(testTitle, () => fixture.run(test))
-      suite(fixture, { it: isVirtual ? itEverywhere : () => undefined, itEverywhere })
+      let defined = 0
+      const itEverywhere: TestFunction = (testTitle, test) => {
+        defined++
+        it(testTitle, () => fixture.run(test))
+      }
+      suite(fixture, { itInVirtualTime: isVirtual ? itEverywhere : () => undefined, itEverywhere })
+      if (this.total() !== defined) throw new Error(`${title}: call itInVirtualTime or itEverywhere instead of it`)
     })
   describeOn('in virtual time', () => EmbeddedServer.open(), true)
   describeOn('on Apache ZooKeeper', apacheServer, false)

@@ -6,7 +6,7 @@ import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
 
-onBothServers('Cache under faults', (fixture, { it, itEverywhere }) => {
+onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere }) => {
   const tree = new CacheUnderTest(fixture)
 
   itEverywhere('tells what changed while it had no connection, each node once', async () => {
@@ -96,7 +96,7 @@ onBothServers('Cache under faults', (fixture, { it, itEverywhere }) => {
     expect(await failureOf(aborted.ready)).to.have.property('message', 'before')
   })
 
-  it('ends with TOOLARGE when the copy needs more than maxBytes', async () => {
+  itInVirtualTime('ends with TOOLARGE when the copy needs more than maxBytes', async () => {
     await tree.create(...Array.from({ length: 20 }, (_, i) => `/node-${i}`))
     const cache = tree.open(await fixture.open(), { maxBytes: 1000 })
     const error = await failureOf(cache.ready)
@@ -105,7 +105,7 @@ onBothServers('Cache under faults', (fixture, { it, itEverywhere }) => {
     expect([cache.state, cache.size < 20]).to.deep.equal(['closed', true])
   })
 
-  it('rejects the iteration with LAGGING when more changes wait than its capacity', async () => {
+  itInVirtualTime('rejects the iteration with LAGGING when more changes wait than its capacity', async () => {
     await using cache = tree.open(await fixture.open())
     await cache.ready
     const reader = cache.changes({ capacity: 2 })
@@ -118,7 +118,7 @@ onBothServers('Cache under faults', (fixture, { it, itEverywhere }) => {
     expect(tree.pathsOf(cache)).to.have.length(4)
   })
 
-  it('leaves the loop when the signal of changes() aborts, and goes on for others', async () => {
+  itInVirtualTime('leaves the loop when the signal of changes() aborts, and goes on for others', async () => {
     await using cache = tree.open(await fixture.open())
     await cache.ready
     const [abort, reason] = [new AbortController(), new Error('enough')]
@@ -130,43 +130,49 @@ onBothServers('Cache under faults', (fixture, { it, itEverywhere }) => {
     expect(await failureOf(cache.changes({ signal: abort.signal }).next())).to.equal(reason)
   })
 
-  it('tells an unreadably large node as hidden, and does not read it again after the reconnect', async () => {
-    await tree.create('/a', '/large', '/z')
-    await fixture.observer.setData(`${fixture.path}/large`, 'x'.repeat(50_000))
-    const client = await fixture.open({ maxReplyBytes: 20_000 })
-    await using cache = tree.open(client)
-    await cache.ready
-    await fixture.until(() => cache.state === 'live')
-    expect(tree.pathsOf(cache)).to.deep.equal(['', '/a', '/z'])
-    expect(cache.hidden.get(`${fixture.path}/large`)).to.have.property('code', 'REPLYTOOLARGE')
-    const { connects } = client.stats
-    expect(connects, 'once for the request of many nodes, and once for the node alone').to.be.at.most(3)
-    await fixture.sleep(10_000)
-    expect(client.stats.connects).to.equal(connects)
-    await fixture.observer.setData(`${fixture.path}/large`, 'small')
-    await fixture.until(() => cache.size === 4)
-  })
+  itInVirtualTime(
+    'tells an unreadably large node as hidden, and does not read it again after the reconnect',
+    async () => {
+      await tree.create('/a', '/large', '/z')
+      await fixture.observer.setData(`${fixture.path}/large`, 'x'.repeat(50_000))
+      const client = await fixture.open({ maxReplyBytes: 20_000 })
+      await using cache = tree.open(client)
+      await cache.ready
+      await fixture.until(() => cache.state === 'live')
+      expect(tree.pathsOf(cache)).to.deep.equal(['', '/a', '/z'])
+      expect(cache.hidden.get(`${fixture.path}/large`)).to.have.property('code', 'REPLYTOOLARGE')
+      const { connects } = client.stats
+      expect(connects, 'once for the request of many nodes, and once for the node alone').to.be.at.most(3)
+      await fixture.sleep(10_000)
+      expect(client.stats.connects).to.equal(connects)
+      await fixture.observer.setData(`${fixture.path}/large`, 'small')
+      await fixture.until(() => cache.size === 4)
+    },
+  )
 
-  it('passes the error of an option’s function to ready, and of a listener to onUncaughtError', async () => {
-    const thrown: unknown[] = []
-    const client = await fixture.open({ onUncaughtError: error => thrown.push(error) })
-    await tree.create('/a')
-    const failing = tree.open(client, {
-      paths: () => {
-        throw new Error('no paths')
-      },
-    })
-    expect(await failureOf(failing.ready)).to.have.property('message', 'no paths')
-    await using cache = tree.open(client)
-    cache.on('change', () => {
-      throw new Error('no listener')
-    })
-    await cache.ready
-    await fixture.until(() => thrown.length === 2)
-    expect(tree.changes).to.have.length(2)
-  })
+  itInVirtualTime(
+    'passes the error of an option’s function to ready, and of a listener to onUncaughtError',
+    async () => {
+      const thrown: unknown[] = []
+      const client = await fixture.open({ onUncaughtError: error => thrown.push(error) })
+      await tree.create('/a')
+      const failing = tree.open(client, {
+        paths: () => {
+          throw new Error('no paths')
+        },
+      })
+      expect(await failureOf(failing.ready)).to.have.property('message', 'no paths')
+      await using cache = tree.open(client)
+      cache.on('change', () => {
+        throw new Error('no listener')
+      })
+      await cache.ready
+      await fixture.until(() => thrown.length === 2)
+      expect(tree.changes).to.have.length(2)
+    },
+  )
 
-  it('leaves the persistent watch of another watcher on its path', async () => {
+  itInVirtualTime('leaves the persistent watch of another watcher on its path', async () => {
     const client = await fixture.open()
     const watcher = await client.addWatch(fixture.path, { recursive: true })
     const cache = tree.open(client)

@@ -7,7 +7,7 @@ import { Cache, type CacheChange, type CacheOptions } from '../../../src/recipes
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
 
-onBothServers('Cache', (fixture, { it, itEverywhere }) => {
+onBothServers('Cache', (fixture, { itInVirtualTime, itEverywhere }) => {
   const tree = new CacheUnderTest(fixture)
 
   itEverywhere(
@@ -182,7 +182,7 @@ onBothServers('Cache', (fixture, { it, itEverywhere }) => {
     expect(versions).to.deep.equal(versions.toSorted((a, b) => a - b))
   })
 
-  it('refuses wrong arguments', async () => {
+  itInVirtualTime('refuses wrong arguments', async () => {
     const client = await fixture.open()
     const refused = (make: () => unknown, message: RegExp) =>
       expect(make).to.throw(message).with.property('code', 'BADARGUMENTS')

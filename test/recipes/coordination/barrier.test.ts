@@ -6,7 +6,7 @@ import { leaveStep } from '../../../src/recipes/coordination/barrier.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('Barrier', (fixture, { it, itEverywhere }) => {
+onBothServers('Barrier', (fixture, { itInVirtualTime, itEverywhere }) => {
   itEverywhere('blocks all waiters while it is raised', async () => {
     const clients = await fixture.openMany(5)
     const barrier = new Barrier(fixture.observer, `${fixture.path}/up`)
@@ -21,7 +21,7 @@ onBothServers('Barrier', (fixture, { it, itEverywhere }) => {
     await Promise.all(waiting)
   })
 
-  it('resolves wait() at once while it is lowered, and leaves no watch', async () => {
+  itInVirtualTime('resolves wait() at once while it is lowered, and leaves no watch', async () => {
     const client = await fixture.open()
     const { clock } = fixture.server
     const startedAt = clock.now()
@@ -31,7 +31,7 @@ onBothServers('Barrier', (fixture, { it, itEverywhere }) => {
     expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
 
-  it('keeps a waiter waiting when only the data of the barrier’s node changes', async () => {
+  itInVirtualTime('keeps a waiter waiting when only the data of the barrier’s node changes', async () => {
     const barrier = new Barrier(fixture.observer, `${fixture.path}/up`)
     await barrier.raise()
     const waiting = new Barrier(await fixture.open(), `${fixture.path}/up`).wait()
@@ -43,7 +43,7 @@ onBothServers('Barrier', (fixture, { it, itEverywhere }) => {
     await waiting
   })
 
-  it('sets its ACL on its own node and not on the parents that it creates', async () => {
+  itInVirtualTime('sets its ACL on its own node and not on the parents that it creates', async () => {
     const barrier = new Barrier(fixture.observer, `${fixture.path}/team/up`, { acl: readOnlyACL })
     await barrier.raise()
     expect((await fixture.observer.getACL(`${fixture.path}/team`)).acl).to.deep.equal(openACL)
@@ -51,13 +51,16 @@ onBothServers('Barrier', (fixture, { it, itEverywhere }) => {
     await barrier.lower()
   })
 
-  it('rejects wait() with TIMEOUT after the timeout, and with the reason of an aborted signal', async () => {
-    const barrier = new Barrier(await fixture.open(), `${fixture.path}/up`)
-    await barrier.raise()
-    expect(await failureOf(barrier.wait({ timeout: 20 }))).to.have.property('code', 'TIMEOUT')
-    const reason = new Error('cancelled')
-    expect(await failureOf(barrier.wait({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
-  })
+  itInVirtualTime(
+    'rejects wait() with TIMEOUT after the timeout, and with the reason of an aborted signal',
+    async () => {
+      const barrier = new Barrier(await fixture.open(), `${fixture.path}/up`)
+      await barrier.raise()
+      expect(await failureOf(barrier.wait({ timeout: 20 }))).to.have.property('code', 'TIMEOUT')
+      const reason = new Error('cancelled')
+      expect(await failureOf(barrier.wait({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
+    },
+  )
 
   itEverywhere('rejects wait() with SESSIONEXPIRED when the session expires', async () => {
     const client = await fixture.open()
@@ -80,7 +83,7 @@ describe('the order in which members leave a double barrier', () => {
   })
 })
 
-onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
+onBothServers('DoubleBarrier', (fixture, { itInVirtualTime, itEverywhere }) => {
   itEverywhere('lets all members enter together and leave together, several times in a row', async () => {
     const clients = await fixture.openMany(6)
     let inside = 0
@@ -103,7 +106,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
       expect((await fixture.observer.getChildren(fixture.path)).children).to.deep.equal([])
   })
 
-  it('does not count a member whose enter() has timed out', async () => {
+  itInVirtualTime('does not count a member whose enter() has timed out', async () => {
     const [a, b, c] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const first = new DoubleBarrier(a, fixture.path, 2)
     expect(await failureOf(first.enter({ timeout: 30 }))).to.have.property('code', 'TIMEOUT')
@@ -134,7 +137,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     await leaving
   })
 
-  it('is closed to new members after the sessions of all members inside have expired', async () => {
+  itInVirtualTime('is closed to new members after the sessions of all members inside have expired', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     await Promise.all([a, b].map(client => new DoubleBarrier(client, fixture.path, 2).enter()))
     for (const client of [a, b]) await fixture.expire(client)
@@ -152,7 +155,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     }
   })
 
-  it('lets an additional member enter while the others are inside', async () => {
+  itInVirtualTime('lets an additional member enter while the others are inside', async () => {
     const clients = await fixture.openMany(3)
     const [first, second, third] = clients.map(client => new DoubleBarrier(client, fixture.path, 2))
     await Promise.all([first?.enter(), second?.enter()])
@@ -160,7 +163,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     await Promise.all([first?.leave(), second?.leave(), third?.leave()])
   })
 
-  it('is closed after the last member has left, even if its leave() rejects', async () => {
+  itInVirtualTime('is closed after the last member has left, even if its leave() rejects', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const barriers = [a, b].map(client => new DoubleBarrier(client, fixture.path, 2))
     await Promise.all(barriers.map(barrier => barrier.enter()))
@@ -171,7 +174,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     expect(await fixture.childPaths()).to.deep.equal([])
   })
 
-  it('creates a member’s node again when another session deletes it', async () => {
+  itInVirtualTime('creates a member’s node again when another session deletes it', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const barrier = new DoubleBarrier(a, fixture.path, 2)
     const entering = barrier.enter()
@@ -184,7 +187,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     await Promise.all([barrier.leave(), other.leave()])
   })
 
-  it('is left without waiting for members that entered meanwhile', async () => {
+  itInVirtualTime('is left without waiting for members that entered meanwhile', async () => {
     const [a, b, c] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const [first, second, third] = [a, b, c].map(client => new DoubleBarrier(client, fixture.path, 2))
     await Promise.all([first?.enter(), second?.enter()])
@@ -197,21 +200,24 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     await third?.leave()
   })
 
-  it('makes its server catch up before it looks for a member’s node whose create had no reply', async () => {
-    const sent: number[] = []
-    const { faultyDial, client } = await fixture.openWithFaults({
-      onFrame({ from, first, bytes }: ObservedFrame) {
-        if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-      },
-    })
-    await client.ensurePath(fixture.path)
-    const lost = faultyDial.dropReply(opcodes.create2).then(() => (sent.length = 0))
-    const barrier = new DoubleBarrier(client, fixture.path, 1)
-    await barrier.enter()
-    await lost
-    expect(sent[0]).to.equal(opcodes.sync)
-    await barrier.leave()
-  })
+  itInVirtualTime(
+    'makes its server catch up before it looks for a member’s node whose create had no reply',
+    async () => {
+      const sent: number[] = []
+      const { faultyDial, client } = await fixture.openWithFaults({
+        onFrame({ from, first, bytes }: ObservedFrame) {
+          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
+        },
+      })
+      await client.ensurePath(fixture.path)
+      const lost = faultyDial.dropReply(opcodes.create2).then(() => (sent.length = 0))
+      const barrier = new DoubleBarrier(client, fixture.path, 1)
+      await barrier.enter()
+      await lost
+      expect(sent[0]).to.equal(opcodes.sync)
+      await barrier.leave()
+    },
+  )
 
   for (const opcode of [opcodes.create2, opcodes.getChildren2, opcodes.exists] as const) {
     itEverywhere(`is entered and left with one node per member if the reply to ${nameOf(opcode)} is lost`, async () => {
@@ -228,22 +234,25 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     })
   }
 
-  it('rejects with BADARGUMENTS if entered twice or left first, and throws on an invalid count or path', async () => {
-    const client = await fixture.open()
-    const barrier = new DoubleBarrier(client, fixture.path, 1)
-    expect(await failureOf(barrier.leave())).to.have.property('code', 'BADARGUMENTS')
-    await barrier.enter()
-    expect(await failureOf(barrier.enter())).to.have.property('code', 'BADARGUMENTS')
-    await barrier.leave()
-    for (const count of [0, -1, 1.5, NaN])
-      expect(() => new DoubleBarrier(client, fixture.path, count))
+  itInVirtualTime(
+    'rejects with BADARGUMENTS if entered twice or left first, and throws on an invalid count or path',
+    async () => {
+      const client = await fixture.open()
+      const barrier = new DoubleBarrier(client, fixture.path, 1)
+      expect(await failureOf(barrier.leave())).to.have.property('code', 'BADARGUMENTS')
+      await barrier.enter()
+      expect(await failureOf(barrier.enter())).to.have.property('code', 'BADARGUMENTS')
+      await barrier.leave()
+      for (const count of [0, -1, 1.5, NaN])
+        expect(() => new DoubleBarrier(client, fixture.path, count))
+          .to.throw()
+          .with.property('code', 'BADARGUMENTS')
+      // An empty path would put the members’ nodes directly below the root.
+      expect(() => new DoubleBarrier(client, '', 1))
         .to.throw()
         .with.property('code', 'BADARGUMENTS')
-    // An empty path would put the members’ nodes directly below the root.
-    expect(() => new DoubleBarrier(client, '', 1))
-      .to.throw()
-      .with.property('code', 'BADARGUMENTS')
-  })
+    },
+  )
 })
 
 function nameOf(opcode: number): string {

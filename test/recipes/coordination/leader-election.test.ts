@@ -5,7 +5,7 @@ import { LeaderElection, RecipeError, type Held, type Participant } from '../../
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
+onBothServers('LeaderElection', (fixture, { itInVirtualTime, itEverywhere }) => {
   itEverywhere(
     'makes the first candidate the leader, and the next one when the first resigns, with a larger token',
     async () => {
@@ -28,7 +28,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     },
   )
 
-  it('rejects with BADARGUMENTS if the options are not an object', async () => {
+  itInVirtualTime('rejects with BADARGUMENTS if the options are not an object', async () => {
     const election = new LeaderElection(await fixture.open(), fixture.path)
     for (const refused of [
       election.campaign(50 as never),
@@ -38,7 +38,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
       expect(await failureOf(refused)).to.include({ code: 'BADARGUMENTS', path: fixture.path })
   })
 
-  it('reports an id that looks like a UUID unchanged', async () => {
+  itInVirtualTime('reports an id that looks like a UUID unchanged', async () => {
     const id = '123e4567-e89b-42d3-a456-426614174000'
     const held = await new LeaderElection(await fixture.open(), fixture.path, { id }).campaign()
     expect(await new LeaderElection(fixture.observer, fixture.path).leader()).to.include({ id })
@@ -76,7 +76,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     expect(terms).to.have.length(4)
   })
 
-  it('campaigns again after the callback returns, and queues after the waiting candidates', async () => {
+  itInVirtualTime('campaigns again after the callback returns, and queues after the waiting candidates', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const stop = new AbortController()
     const order: string[] = []
@@ -142,7 +142,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     expect(reasons[1]).to.equal(reasons[0])
   })
 
-  it('rejects with the error of the callback although it has a signal, and resigns', async () => {
+  itInVirtualTime('rejects with the error of the callback although it has a signal, and resigns', async () => {
     const stop = new AbortController()
     const election = new LeaderElection(await fixture.open(), fixture.path)
     let terms = 0
@@ -157,7 +157,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     expect([terms, await election.leader()]).to.deep.equal([1, null])
   })
 
-  it('leaves no listener on lead()’s signal, however many terms there were', async () => {
+  itInVirtualTime('leaves no listener on lead()’s signal, however many terms there were', async () => {
     const { signal } = new AbortController()
     const client = await fixture.open()
     let terms = 0
@@ -173,7 +173,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     expect(getEventListeners(signal, 'abort')).to.deep.equal([])
   })
 
-  it('rejects with the error of the callback, and resigns', async () => {
+  itInVirtualTime('rejects with the error of the callback, and resigns', async () => {
     const election = new LeaderElection(await fixture.open(), fixture.path)
     expect(await failureOf(election.lead(() => Promise.reject(new Error('mine'))))).to.have.property('message', 'mine')
     expect(await election.leader()).to.equal(null)
@@ -191,7 +191,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     expect(await leading).to.have.property('code', 'SESSIONEXPIRED')
   })
 
-  it('stops campaigning at once when the signal aborts', async () => {
+  itInVirtualTime('stops campaigning at once when the signal aborts', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const held = await new LeaderElection(a, fixture.path).campaign()
     const stop = new AbortController()
@@ -229,7 +229,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
       await iterating
     })
 
-    it('yields the next leader also if it has the same id as the one before', async () => {
+    itInVirtualTime('yields the next leader also if it has the same id as the one before', async () => {
       const [a, b] = [await fixture.open(), await fixture.open()]
       const first = await new LeaderElection(a, fixture.path, { id: 'same' }).campaign()
       const next = new LeaderElection(b, fixture.path, { id: 'same' }).campaign()
@@ -244,7 +244,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
       await (await next).release()
     })
 
-    it('removes its watch when the loop ends', async () => {
+    itInVirtualTime('removes its watch when the loop ends', async () => {
       const client = await fixture.open()
       const held = await new LeaderElection(client, fixture.path, { id: 'a' }).campaign({ watchOwnNode: false })
       const watchesBefore = await fixture.watchCount()
@@ -260,7 +260,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
       ['the first candidate arrives just after getChildren', 'getChildren', 1],
       ['the directory is created just after getChildren', 'getChildren', 2],
     ] as const)
-      it(`sets one watch even if ${title}`, async () => {
+      itInVirtualTime(`sets one watch even if ${title}`, async () => {
         const client = await fixture.open()
         const { observer, embedded, path } = fixture
         const held = await new LeaderElection(client, path, { id: 'a' }).campaign({ watchOwnNode: false })
@@ -274,7 +274,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
         }
       })
 
-    it('rejects with SESSIONEXPIRED when the session expires', async () => {
+    itInVirtualTime('rejects with SESSIONEXPIRED when the session expires', async () => {
       const client = await fixture.open()
       const yielded: unknown[] = []
       const iterating = (async () => {

@@ -4,8 +4,8 @@ import { LeaderElection } from '../../../src/recipes/index.ts'
 import { dependentSignalCount } from '../../support/dependent-signals.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('leaders()', (fixture, { it }) => {
-  it('keeps nothing of earlier leaders: neither signals nor listeners', async () => {
+onBothServers('leaders()', (fixture, { itInVirtualTime }) => {
+  itInVirtualTime('keeps nothing of earlier leaders: neither signals nor listeners', async () => {
     const [client, observer] = [await fixture.open(), await fixture.open()]
     const stop = new AbortController()
     const election = new LeaderElection(client, fixture.path)

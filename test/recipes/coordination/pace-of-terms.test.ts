@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { LeaderElection } from '../../../src/recipes/index.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('lead()', (fixture, { it }) => {
-  it('runs a callback that ends at once at most 30 times in 10 s', async () => {
+onBothServers('lead()', (fixture, { itInVirtualTime }) => {
+  itInVirtualTime('runs a callback that ends at once at most 30 times in 10 s', async () => {
     const client = await fixture.open()
     const stop = new AbortController()
     let terms = 0

@@ -3,7 +3,7 @@ import type { Client } from '../../../src/index.ts'
 import { Counter, SharedValue, type VersionedData } from '../../../src/recipes/index.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('The listeners of SharedValue and Counter', (fixture, { it, itEverywhere }) => {
+onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
   let reports: unknown[]
 
@@ -57,7 +57,7 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { it, itEver
     expect(called).to.deep.equal(['- null', 'b 1'])
   })
 
-  it('of a Counter get its numbers', async () => {
+  itInVirtualTime('of a Counter get its numbers', async () => {
     const [counter, writer] = [new Counter(await open(), path), new Counter(fixture.observer, path)]
     const called: bigint[] = []
     const listener = (number: bigint) => called.push(number)
@@ -70,7 +70,7 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { it, itEver
     expect(called).to.deep.equal([0n, 5n])
   })
 
-  it('are not called after off(), also if it is called in the listener before', async () => {
+  itInVirtualTime('are not called after off(), also if it is called in the listener before', async () => {
     const value = valueOf(await open())
     const { called, listener } = newListener()
     value.on('change', listener)
@@ -88,7 +88,7 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { it, itEver
     expect(reports).to.deep.equal([])
   })
 
-  it('leave no watch and no timer after off() during a read', async () => {
+  itInVirtualTime('leave no watch and no timer after off() during a read', async () => {
     const client = await open()
     const value = valueOf(client)
     const { called, listener } = newListener()
@@ -103,41 +103,47 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { it, itEver
     expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
 
-  it('pass what they throw, and their rejections, to onUncaughtError, and get the next value nevertheless', async () => {
-    const [value, writer] = [valueOf(await open()), valueOf(fixture.observer)]
-    const { called, listener } = newListener()
-    const error = new Error('mine')
-    const throwing = (each: VersionedData) => {
-      listener(each)
-      throw error
-    }
-    const rejecting = () => Promise.reject(error)
-    value.on('change', throwing).on('change', rejecting)
-    await untilLast(called, '- null')
-    await writer.set('a')
-    await fixture.until(() => reports.length === 4)
-    value.off('change', throwing).off('change', rejecting)
-    expect(called).to.deep.equal(['- null', 'a 0'])
-    expect(reports).to.deep.equal([error, error, error, error])
-  })
+  itInVirtualTime(
+    'pass what they throw, and their rejections, to onUncaughtError, and get the next value nevertheless',
+    async () => {
+      const [value, writer] = [valueOf(await open()), valueOf(fixture.observer)]
+      const { called, listener } = newListener()
+      const error = new Error('mine')
+      const throwing = (each: VersionedData) => {
+        listener(each)
+        throw error
+      }
+      const rejecting = () => Promise.reject(error)
+      value.on('change', throwing).on('change', rejecting)
+      await untilLast(called, '- null')
+      await writer.set('a')
+      await fixture.until(() => reports.length === 4)
+      value.off('change', throwing).off('change', rejecting)
+      expect(called).to.deep.equal(['- null', 'a 0'])
+      expect(reports).to.deep.equal([error, error, error, error])
+    },
+  )
 
-  it('are removed if the data has another format, and the error is passed to onUncaughtError', async () => {
-    const counter = new Counter(await open(), path)
-    await fixture.observer.create(path, 'abc')
-    const called: bigint[] = []
-    const listener = (number: bigint) => called.push(number)
-    counter.on('change', listener)
-    await fixture.until(() => reports.length > 0)
-    expect(reports[0]).to.include({ code: 'UNSUPPORTED', path })
-    await new Counter(fixture.observer, path).set(1)
-    counter.on('change', listener)
-    await untilLast(called, 1n)
-    counter.off('change', listener)
-    expect(called).to.deep.equal([1n])
-    expect(reports).to.have.length(1)
-  })
+  itInVirtualTime(
+    'are removed if the data has another format, and the error is passed to onUncaughtError',
+    async () => {
+      const counter = new Counter(await open(), path)
+      await fixture.observer.create(path, 'abc')
+      const called: bigint[] = []
+      const listener = (number: bigint) => called.push(number)
+      counter.on('change', listener)
+      await fixture.until(() => reports.length > 0)
+      expect(reports[0]).to.include({ code: 'UNSUPPORTED', path })
+      await new Counter(fixture.observer, path).set(1)
+      counter.on('change', listener)
+      await untilLast(called, 1n)
+      counter.off('change', listener)
+      expect(called).to.deep.equal([1n])
+      expect(reports).to.have.length(1)
+    },
+  )
 
-  it('end silently with the session', async () => {
+  itInVirtualTime('end silently with the session', async () => {
     const clients = [await open(), await open()] as const
     const listeners = clients.map(client => {
       const { called, listener } = newListener()
@@ -152,7 +158,7 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { it, itEver
     expect(listeners).to.deep.equal([['- null'], ['- null']])
   })
 
-  it('must be functions for the event `change`', async () => {
+  itInVirtualTime('must be functions for the event `change`', async () => {
     const value = valueOf(await open())
     const counter = new Counter(await open(), path)
     for (const recipe of [value, counter] as SharedValue[])

@@ -27,7 +27,7 @@ const samples: Record<CounterFormat, [value: bigint, bytes: string][]> = {
 }
 const formats = Object.keys(samples) as CounterFormat[]
 
-onBothServers('Counter', (fixture, { it, itEverywhere }) => {
+onBothServers('Counter', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
 
   beforeEach(() => {
@@ -47,7 +47,7 @@ onBothServers('Counter', (fixture, { it, itEverywhere }) => {
       }
     })
 
-    it(`starts ${format} with its initial value if the node does not exist or is empty`, async () => {
+    itInVirtualTime(`starts ${format} with its initial value if the node does not exist or is empty`, async () => {
       const client = await fixture.open()
       const counter = counterOf(client, { format, initial: 5 })
       expect(await counter.get()).to.equal(5n)
@@ -86,27 +86,30 @@ onBothServers('Counter', (fixture, { it, itEverywhere }) => {
   })
 
   for (const format of ['int32', 'int64'] as const)
-    it(`rejects with a RangeError if the result would be outside ${format}, and writes nothing`, async () => {
-      const client = await fixture.open()
-      const [, , [most] = [0n], [least] = [0n]] = samples[format]
-      for (const [value, delta] of [
-        [most, 1n],
-        [least, -1n],
-        [0n, 2n ** 64n],
-      ] as const) {
-        const counter = counterOf(client, { format })
-        await counter.set(value)
-        const failed = await failureOf(counter.add(delta))
-        expect(failed).to.be.instanceOf(RangeError)
-        expect((failed as Error).message)
-          .to.include(`${value + delta} is outside the range of ${format}`)
-          .and.include(path)
-        expect(await failureOf(counter.compareAndSet(value, value + delta))).to.be.instanceOf(RangeError)
-        expect(await counter.get()).to.equal(value)
-      }
-    })
+    itInVirtualTime(
+      `rejects with a RangeError if the result would be outside ${format}, and writes nothing`,
+      async () => {
+        const client = await fixture.open()
+        const [, , [most] = [0n], [least] = [0n]] = samples[format]
+        for (const [value, delta] of [
+          [most, 1n],
+          [least, -1n],
+          [0n, 2n ** 64n],
+        ] as const) {
+          const counter = counterOf(client, { format })
+          await counter.set(value)
+          const failed = await failureOf(counter.add(delta))
+          expect(failed).to.be.instanceOf(RangeError)
+          expect((failed as Error).message)
+            .to.include(`${value + delta} is outside the range of ${format}`)
+            .and.include(path)
+          expect(await failureOf(counter.compareAndSet(value, value + delta))).to.be.instanceOf(RangeError)
+          expect(await counter.get()).to.equal(value)
+        }
+      },
+    )
 
-  it('rejects with UNSUPPORTED if the node has another format, and set() replaces it', async () => {
+  itInVirtualTime('rejects with UNSUPPORTED if the node has another format, and set() replaces it', async () => {
     const client = await fixture.open()
     for (const format of formats)
       for (const other of formats.filter(each => each !== format)) {
@@ -130,18 +133,21 @@ onBothServers('Counter', (fixture, { it, itEverywhere }) => {
     expect(await counter.get()).to.equal(6n)
   })
 
-  it('compareAndSet() resolves with true if its reply is lost and another client has changed the value since', async () => {
-    const { client, faultyDial } = await fixture.openWithFaults()
-    const lost = faultyDial.dropReply(opcodes.multi).then(() => faultyDial.refuse())
-    const replacing = counterOf(client).compareAndSet(0, 5)
-    await lost
-    expect(await counterOf(fixture.observer).compareAndSet(5, 6)).to.equal(true)
-    faultyDial.accept()
-    expect(await replacing).to.equal(true)
-    expect(await counterOf(client).get()).to.equal(6n)
-  })
+  itInVirtualTime(
+    'compareAndSet() resolves with true if its reply is lost and another client has changed the value since',
+    async () => {
+      const { client, faultyDial } = await fixture.openWithFaults()
+      const lost = faultyDial.dropReply(opcodes.multi).then(() => faultyDial.refuse())
+      const replacing = counterOf(client).compareAndSet(0, 5)
+      await lost
+      expect(await counterOf(fixture.observer).compareAndSet(5, 6)).to.equal(true)
+      faultyDial.accept()
+      expect(await replacing).to.equal(true)
+      expect(await counterOf(client).get()).to.equal(6n)
+    },
+  )
 
-  it('yields the present value and each new one', async () => {
+  itInVirtualTime('yields the present value and each new one', async () => {
     const [counter, writer] = [counterOf(await fixture.open()), counterOf(fixture.observer)]
     const yielded: bigint[] = []
     for await (const value of counter.changes()) {
@@ -152,7 +158,7 @@ onBothServers('Counter', (fixture, { it, itEverywhere }) => {
     expect(yielded).to.deep.equal([0n, 1n, 2n, 3n])
   })
 
-  it('refuses numbers that are no integers, and an initial value outside its range', async () => {
+  itInVirtualTime('refuses numbers that are no integers, and an initial value outside its range', async () => {
     const client = await fixture.open()
     const counter = counterOf(client)
     for (const wrong of [1.5, NaN, 2 ** 53, '1', undefined] as never[])

@@ -34,7 +34,7 @@ describe('the data of a lease', () => {
   })
 })
 
-onBothServers('Lease', (fixture, { it, itEverywhere }) => {
+onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
 
   beforeEach(() => {
@@ -59,7 +59,7 @@ onBothServers('Lease', (fixture, { it, itEverywhere }) => {
     expect(await leaseOf(b, 'b').obtain()).to.equal(null)
   })
 
-  it('is free for others from its end on, although the session of its holder lives', async () => {
+  itInVirtualTime('is free for others from its end on, although the session of its holder lives', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const term = await leaseOf(a, 'a', { duration: 10_000 }).obtain()
     const { clock } = fixture.server
@@ -108,7 +108,7 @@ onBothServers('Lease', (fixture, { it, itEverywhere }) => {
     expect(await obtaining).not.to.equal(null)
   })
 
-  it('release() leaves the lease of another holder that obtained it meanwhile', async () => {
+  itInVirtualTime('release() leaves the lease of another holder that obtained it meanwhile', async () => {
     const client = await fixture.open()
     await leaseOf(client, 'a').obtain()
     const held = await new Mutex(fixture.observer, path, { dialect: 'kazoo' }).acquire()
@@ -123,7 +123,7 @@ onBothServers('Lease', (fixture, { it, itEverywhere }) => {
 
   for (const fault of ['dropRequest', 'dropReply'] as const)
     for (const opcode of ['create2', 'getData', 'multi', 'delete'] as const) {
-      const define = fault === 'dropRequest' ? it : itEverywhere
+      const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
       define(
         `is obtained and leaves no lock if ${fault === 'dropReply' ? 'the reply to ' : ''}${opcode} is lost`,
         async () => {
@@ -138,29 +138,32 @@ onBothServers('Lease', (fixture, { it, itEverywhere }) => {
     }
 
   for (const opcode of ['create2', 'getData', 'multi', 'delete'] as const)
-    it(`leaves no lock if its signal aborts while ${opcode} is in flight, or the session expires then`, async () => {
-      for (const end of ['abort', 'expiry'] as const) {
-        const { client, faultyDial } = await fixture.openWithFaults()
-        const abort = new AbortController()
-        const reason = new Error('cancelled')
-        const arrived = faultyDial.holdReply(opcodes[opcode])
-        const obtaining = failureOf(leaseOf(client, 'a').obtain({ signal: abort.signal }))
-        await arrived
-        if (end === 'abort') {
-          abort.abort(reason)
-          expect(await obtaining).to.equal(reason)
-          faultyDial.deliver()
-          await client.settled()
-        } else {
-          await fixture.expire(client)
-          if (opcode === 'delete') obtaining.catch(() => undefined)
-          else expect(await obtaining).to.have.property('code', 'SESSIONEXPIRED')
+    itInVirtualTime(
+      `leaves no lock if its signal aborts while ${opcode} is in flight, or the session expires then`,
+      async () => {
+        for (const end of ['abort', 'expiry'] as const) {
+          const { client, faultyDial } = await fixture.openWithFaults()
+          const abort = new AbortController()
+          const reason = new Error('cancelled')
+          const arrived = faultyDial.holdReply(opcodes[opcode])
+          const obtaining = failureOf(leaseOf(client, 'a').obtain({ signal: abort.signal }))
+          await arrived
+          if (end === 'abort') {
+            abort.abort(reason)
+            expect(await obtaining).to.equal(reason)
+            faultyDial.deliver()
+            await client.settled()
+          } else {
+            await fixture.expire(client)
+            if (opcode === 'delete') obtaining.catch(() => undefined)
+            else expect(await obtaining).to.have.property('code', 'SESSIONEXPIRED')
+          }
+          expect(await fixture.ephemeralNodes()).to.deep.equal([])
         }
-        expect(await fixture.ephemeralNodes()).to.deep.equal([])
-      }
-    })
+      },
+    )
 
-  it('writes nothing and rejects with LOST if another client deletes the node of its lock', async () => {
+  itInVirtualTime('writes nothing and rejects with LOST if another client deletes the node of its lock', async () => {
     const { client, faultyDial } = await fixture.openWithFaults()
     const sending = faultyDial.holdRequest(opcodes.multi)
     const failed = failureOf(leaseOf(client, 'a').obtain())
@@ -171,17 +174,20 @@ onBothServers('Lease', (fixture, { it, itEverywhere }) => {
     expect(await fixture.observer.exists(`${path}/lease_holder`)).to.equal(null)
   })
 
-  it('is refused while its data has a newer version, and rejects with UNSUPPORTED if the data is no lease', async () => {
-    const client = await fixture.open()
-    await client.create(`${path}/lease_holder`, '{"version": 2}', { parents: true })
-    expect(await leaseOf(client, 'a').obtain()).to.equal(null)
-    await client.setData(`${path}/lease_holder`, 'mine')
-    const failed = await failureOf(leaseOf(client, 'a').obtain())
-    expect(failed).to.include({ code: 'UNSUPPORTED', path })
-    expect(await fixture.ephemeralNodes()).to.deep.equal([])
-  })
+  itInVirtualTime(
+    'is refused while its data has a newer version, and rejects with UNSUPPORTED if the data is no lease',
+    async () => {
+      const client = await fixture.open()
+      await client.create(`${path}/lease_holder`, '{"version": 2}', { parents: true })
+      expect(await leaseOf(client, 'a').obtain()).to.equal(null)
+      await client.setData(`${path}/lease_holder`, 'mine')
+      const failed = await failureOf(leaseOf(client, 'a').obtain())
+      expect(failed).to.include({ code: 'UNSUPPORTED', path })
+      expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    },
+  )
 
-  it('refuses options that are missing or invalid', async () => {
+  itInVirtualTime('refuses options that are missing or invalid', async () => {
     const client = await fixture.open()
     for (const options of [
       {},

@@ -5,7 +5,7 @@ import { Queue, type QueueItem } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('Queue.consume() and old servers', (fixture, { it }) => {
+onBothServers('Queue.consume() and old servers', (fixture, { itInVirtualTime }) => {
   let path: string
   let queues: Queue[]
 
@@ -27,49 +27,55 @@ onBothServers('Queue.consume() and old servers', (fixture, { it }) => {
   const textOf = ({ data }: QueueItem) => String(data)
   const letters = (count: number) => Array.from({ length: count }, (_, i) => `item ${i}`)
 
-  it('consume() rejects with the error of its function, after it has released the item and ended the others', async () => {
-    const queue = queueOf(await fixture.open())
-    await queue.putMany(['bad', 'slow'])
-    let hasEnded = false
-    const error = new Error('mine')
-    const consuming = queue.consume(
-      async item => {
-        if (textOf(item) === 'bad') throw error
-        await fixture.sleep(100)
-        hasEnded = true
-      },
-      { concurrency: 2 },
-    )
-    expect(await failureOf(consuming)).to.equal(error)
-    expect(hasEnded).to.equal(true)
-    expect(await queue.size()).to.equal(1)
-    const item = await queue.take()
-    expect(textOf(item)).to.equal('bad')
-    await item.complete()
-    await queue.close()
-  })
+  itInVirtualTime(
+    'consume() rejects with the error of its function, after it has released the item and ended the others',
+    async () => {
+      const queue = queueOf(await fixture.open())
+      await queue.putMany(['bad', 'slow'])
+      let hasEnded = false
+      const error = new Error('mine')
+      const consuming = queue.consume(
+        async item => {
+          if (textOf(item) === 'bad') throw error
+          await fixture.sleep(100)
+          hasEnded = true
+        },
+        { concurrency: 2 },
+      )
+      expect(await failureOf(consuming)).to.equal(error)
+      expect(hasEnded).to.equal(true)
+      expect(await queue.size()).to.equal(1)
+      const item = await queue.take()
+      expect(textOf(item)).to.equal('bad')
+      await item.complete()
+      await queue.close()
+    },
+  )
 
-  it('consume() leaves items that its function has released or completed, and ends when its signal aborts', async () => {
-    const queue = queueOf(await fixture.open())
-    await queue.putMany(['a', 'b'])
-    const stop = new AbortController()
-    const seen: string[] = []
-    const consuming = queue.consume(
-      async item => {
-        seen.push(textOf(item))
-        if (textOf(item) === 'a' && seen.length === 1) return item.release()
-        await item.complete()
-        if (textOf(item) === 'b') stop.abort()
-      },
-      { signal: stop.signal },
-    )
-    await consuming
-    expect(seen).to.deep.equal(['a', 'a', 'b'])
-    expect(await queue.size()).to.equal(0)
-  })
+  itInVirtualTime(
+    'consume() leaves items that its function has released or completed, and ends when its signal aborts',
+    async () => {
+      const queue = queueOf(await fixture.open())
+      await queue.putMany(['a', 'b'])
+      const stop = new AbortController()
+      const seen: string[] = []
+      const consuming = queue.consume(
+        async item => {
+          seen.push(textOf(item))
+          if (textOf(item) === 'a' && seen.length === 1) return item.release()
+          await item.complete()
+          if (textOf(item) === 'b') stop.abort()
+        },
+        { signal: stop.signal },
+      )
+      await consuming
+      expect(seen).to.deep.equal(['a', 'a', 'b'])
+      expect(await queue.size()).to.equal(0)
+    },
+  )
 
   describe('on a server before 3.6, which has no persistent watches,', () => {
-    it('takes items that are put, released and left by a consumer that died', async () => {
+    itInVirtualTime('takes items that are put, released and left by a consumer that died', async () => {
       fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity })
       const [a, b] = [await fixture.open(), await fixture.open()]
       const [first, second] = [queueOf(a), queueOf(b)]
@@ -91,7 +97,7 @@ onBothServers('Queue.consume() and old servers', (fixture, { it }) => {
       await close()
     })
 
-    it('lists the queue at once when it knows no more items', async () => {
+    itInVirtualTime('lists the queue at once when it knows no more items', async () => {
       fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity })
       const queue = queueOf(await fixture.open())
       await queue.putMany(['a', 'b'])
@@ -107,7 +113,7 @@ onBothServers('Queue.consume() and old servers', (fixture, { it }) => {
       await close()
     })
 
-    it('lists a long queue at most once a second', async () => {
+    itInVirtualTime('lists a long queue at most once a second', async () => {
       fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity })
       const client = await fixture.open()
       const queue = queueOf(client)

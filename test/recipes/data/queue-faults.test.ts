@@ -7,7 +7,7 @@ import { ItemClaim } from '../../../src/recipes/data/queue-item.ts'
 import { failureOf, outcomeOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('Queue under faults', (fixture, { it, itEverywhere }) => {
+onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
   let producer: Queue
 
@@ -36,7 +36,7 @@ onBothServers('Queue under faults', (fixture, { it, itEverywhere }) => {
   }
 
   for (const fault of ['dropRequest', 'dropReply'] as const) {
-    const define = fault === 'dropRequest' ? it : itEverywhere
+    const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
     const what = fault === 'dropRequest' ? 'a request' : 'the reply to a request'
 
     for (const opcode of ['multi', 'create2', 'delete'] as const)
@@ -93,57 +93,66 @@ onBothServers('Queue under faults', (fixture, { it, itEverywhere }) => {
 
   for (const opcode of ['create2', 'getData'] as const)
     for (const end of ['deliver', 'cut'] as const)
-      it(`take() rejects at once if its signal aborts while ${opcode} is in flight, and gives the item back when the connection is ${end === 'cut' ? 'lost' : 'answered'}`, async () => {
+      itInVirtualTime(
+        `take() rejects at once if its signal aborts while ${opcode} is in flight, and gives the item back when the connection is ${end === 'cut' ? 'lost' : 'answered'}`,
+        async () => {
+          const { client, faultyDial, queue } = await open()
+          await producer.put('a')
+          await fixture.sleep(1)
+          const abort = new AbortController()
+          const arrived = faultyDial.holdReply(opcodes[opcode])
+          const taking = failureOf(queue.take({ signal: abort.signal }))
+          await arrived
+          const reason = new Error('cancelled')
+          abort.abort(reason)
+          expect(await taking).to.equal(reason)
+          faultyDial[end]()
+          await client.settled()
+          expect(await children('/taken')).to.deep.equal([])
+          const item = await queue.take()
+          await item.complete()
+          await close(client, queue)
+        },
+      )
+
+  for (const end of ['deliver', 'cut'] as const)
+    itInVirtualTime(
+      `put() rejects at once if its signal aborts while it is in flight, and leaves no marker when the connection is ${end === 'cut' ? 'lost' : 'answered'}`,
+      async () => {
         const { client, faultyDial, queue } = await open()
         await producer.put('a')
-        await fixture.sleep(1)
         const abort = new AbortController()
-        const arrived = faultyDial.holdReply(opcodes[opcode])
-        const taking = failureOf(queue.take({ signal: abort.signal }))
+        const arrived = faultyDial.holdReply(opcodes.multi)
+        const putting = failureOf(queue.put('b', { signal: abort.signal }))
         await arrived
         const reason = new Error('cancelled')
         abort.abort(reason)
-        expect(await taking).to.equal(reason)
+        expect(await putting).to.equal(reason)
         faultyDial[end]()
         await client.settled()
-        expect(await children('/taken')).to.deep.equal([])
-        const item = await queue.take()
-        await item.complete()
+        expect(await children('')).to.have.members(['entries', 'taken'])
+        expect(await producer.size()).to.equal(2)
         await close(client, queue)
-      })
+      },
+    )
 
-  for (const end of ['deliver', 'cut'] as const)
-    it(`put() rejects at once if its signal aborts while it is in flight, and leaves no marker when the connection is ${end === 'cut' ? 'lost' : 'answered'}`, async () => {
+  itInVirtualTime(
+    'does not take the mark of another consumer of its session for its own if its request was lost',
+    async () => {
       const { client, faultyDial, queue } = await open()
       await producer.put('a')
-      const abort = new AbortController()
-      const arrived = faultyDial.holdReply(opcodes.multi)
-      const putting = failureOf(queue.put('b', { signal: abort.signal }))
-      await arrived
-      const reason = new Error('cancelled')
-      abort.abort(reason)
-      expect(await putting).to.equal(reason)
-      faultyDial[end]()
-      await client.settled()
-      expect(await children('')).to.have.members(['entries', 'taken'])
-      expect(await producer.size()).to.equal(2)
+      const item = await queue.take()
+      const { signal } = new AbortController()
+      const lost = faultyDial.dropRequest(opcodes.create2)
+      const claim = new ItemClaim({ client, path, acl: undefined, onGivenBack: () => undefined }, item.name)
+      expect(await claim.take(signal)).to.equal('taken')
+      await lost
+      await item.complete()
       await close(client, queue)
-    })
+    },
+  )
 
-  it('does not take the mark of another consumer of its session for its own if its request was lost', async () => {
-    const { client, faultyDial, queue } = await open()
-    await producer.put('a')
-    const item = await queue.take()
-    const { signal } = new AbortController()
-    const lost = faultyDial.dropRequest(opcodes.create2)
-    const claim = new ItemClaim({ client, path, acl: undefined, onGivenBack: () => undefined }, item.name)
-    expect(await claim.take(signal)).to.equal('taken')
-    await lost
-    await item.complete()
-    await close(client, queue)
-  })
-
-  it('is either taken or given back if the signal aborts close to the take', async () => {
+  itInVirtualTime('is either taken or given back if the signal aborts close to the take', async () => {
     const { client, faultyDial, queue } = await open()
     const outcomes: boolean[] = []
     await producer.put('a')
@@ -166,16 +175,19 @@ onBothServers('Queue under faults', (fixture, { it, itEverywhere }) => {
     await close(client, queue)
   })
 
-  it('rejects calls that wait and leaves no watch when the signal aborts or the time is over', async () => {
-    const { client, queue } = await open()
-    const abort = new AbortController()
-    const [cancelled, late] = [queue.take({ signal: abort.signal }), queue.take({ timeout: 50 })].map(failureOf)
-    const reason = new Error('cancelled')
-    abort.abort(reason)
-    expect(await cancelled).to.equal(reason)
-    expect(await late).to.include({ code: 'TIMEOUT', path })
-    await close(client, queue)
-  })
+  itInVirtualTime(
+    'rejects calls that wait and leaves no watch when the signal aborts or the time is over',
+    async () => {
+      const { client, queue } = await open()
+      const abort = new AbortController()
+      const [cancelled, late] = [queue.take({ signal: abort.signal }), queue.take({ timeout: 50 })].map(failureOf)
+      const reason = new Error('cancelled')
+      abort.abort(reason)
+      expect(await cancelled).to.equal(reason)
+      expect(await late).to.include({ code: 'TIMEOUT', path })
+      await close(client, queue)
+    },
+  )
 
   itEverywhere('rejects with SESSIONEXPIRED if the session expires while take() waits', async () => {
     const client = await fixture.open()
@@ -187,7 +199,7 @@ onBothServers('Queue under faults', (fixture, { it, itEverywhere }) => {
     expect(await failureOf(queue.take())).to.have.property('code', 'SESSIONEXPIRED')
   })
 
-  it('rejects with SESSIONEXPIRED if the session expires while an item is put or taken', async () => {
+  itInVirtualTime('rejects with SESSIONEXPIRED if the session expires while an item is put or taken', async () => {
     for (const [opcode, call] of [
       ['multi', (queue: Queue) => queue.put('a')],
       ['create2', (queue: Queue) => queue.take()],
@@ -227,7 +239,7 @@ onBothServers('Queue under faults', (fixture, { it, itEverywhere }) => {
     await close(client, queue)
   })
 
-  it('rejects with NOAUTH if the session may not read the items, and takes them when it may', async () => {
+  itInVirtualTime('rejects with NOAUTH if the session may not read the items, and takes them when it may', async () => {
     const client = await fixture.open()
     const queue = new Queue(client, path)
     await producer.put('a')

@@ -5,7 +5,7 @@ import { RecipeError, Queue, type QueueItem } from '../../../src/recipes/index.t
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('Queue', (fixture, { it, itEverywhere }) => {
+onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
   let queues: Queue[]
 
@@ -96,7 +96,7 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
     expect(await queueOf(fixture.observer).size()).to.equal(0)
   })
 
-  it('lists the queue once, and then takes each of thousands of items with three requests', async () => {
+  itInVirtualTime('lists the queue once, and then takes each of thousands of items with three requests', async () => {
     const client = await fixture.open()
     const queue = queueOf(client)
     for (let i = 0; i < 10; i++) await queueOf(fixture.observer).putMany(letters(200))
@@ -108,7 +108,7 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
     await close()
   })
 
-  it('sends nothing for a consumer that waits while another one completes its item', async () => {
+  itInVirtualTime('sends nothing for a consumer that waits while another one completes its item', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const [first, second] = [queueOf(a), queueOf(b)]
     await first.put('a')
@@ -123,7 +123,7 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
     await close()
   })
 
-  it('takes an urgent item next, although it has a long list of others', async () => {
+  itInVirtualTime('takes an urgent item next, although it has a long list of others', async () => {
     const queue = queueOf(await fixture.open())
     await queue.putMany(letters(50))
     await (await queue.take()).complete()
@@ -172,20 +172,23 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
     expect(await queueOf(fixture.observer).size()).to.equal(1)
   })
 
-  it('rejects complete() with LOST if the item was released, or another client has deleted its mark', async () => {
-    const queue = queueOf(await fixture.open())
-    await queue.put('a')
-    const item = await queue.take()
-    await item.release()
-    expect(await failureOf(item.complete())).to.have.property('code', 'LOST')
-    const again = await queue.take()
-    await fixture.observer.delete(`${path}/taken/${again.name}`)
-    expect(await failureOf(again.complete())).to.have.property('code', 'LOST')
-    expect(await queue.size()).to.equal(1)
-    await close()
-  })
+  itInVirtualTime(
+    'rejects complete() with LOST if the item was released, or another client has deleted its mark',
+    async () => {
+      const queue = queueOf(await fixture.open())
+      await queue.put('a')
+      const item = await queue.take()
+      await item.release()
+      expect(await failureOf(item.complete())).to.have.property('code', 'LOST')
+      const again = await queue.take()
+      await fixture.observer.delete(`${path}/taken/${again.name}`)
+      expect(await failureOf(again.complete())).to.have.property('code', 'LOST')
+      expect(await queue.size()).to.equal(1)
+      await close()
+    },
+  )
 
-  it('completes an item whose node another client has deleted, and removes its mark', async () => {
+  itInVirtualTime('completes an item whose node another client has deleted, and removes its mark', async () => {
     const client = await fixture.open()
     const queue = queueOf(client)
     await queue.put('a')
@@ -196,7 +199,7 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
     await close()
   })
 
-  it('gives an item back when `await using` ends without complete()', async () => {
+  itInVirtualTime('gives an item back when `await using` ends without complete()', async () => {
     const queue = queueOf(await fixture.open())
     await queue.put('a')
     {
@@ -208,7 +211,7 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
     await close()
   })
 
-  it('close() rejects calls that wait, and a later take() works again', async () => {
+  itInVirtualTime('close() rejects calls that wait, and a later take() works again', async () => {
     const queue = queueOf(await fixture.open())
     const waiting = failureOf(queue.take())
     await fixture.waitForWatches(2)
@@ -219,7 +222,7 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
     await queue.close()
   })
 
-  it('refuses wrong arguments before it sends a request', async () => {
+  itInVirtualTime('refuses wrong arguments before it sends a request', async () => {
     const client = await fixture.open()
     const queue = queueOf(client)
     const before = client.stats.replies
@@ -238,7 +241,7 @@ onBothServers('Queue', (fixture, { it, itEverywhere }) => {
     expect(client.stats.replies).to.equal(before)
   })
 
-  it('rejects with EXHAUSTED if the numbers of the directory are used up', async () => {
+  itInVirtualTime('rejects with EXHAUSTED if the numbers of the directory are used up', async () => {
     const queue = queueOf(await fixture.open())
     await queue.put('a')
     fixture.embedded.setSequenceCounter(`${path}/entries`, 0x7fff_fffe)

@@ -12,7 +12,7 @@ import { ZooKeeperError } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('policies of retry()', (fixture, { it }) => {
+onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
   const loss = () => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown' })
 
   /** Returns the pauses between the attempts of a task that always fails, in milliseconds. */
@@ -29,7 +29,7 @@ onBothServers('policies of retry()', (fixture, { it }) => {
     return times.slice(1).map((time, i) => Math.round(time - (times[i] ?? 0)))
   }
 
-  it('are those of Curator', async () => {
+  itInVirtualTime('are those of Curator', async () => {
     expect(await pausesOf(retryForever({ pause: 20 }))).to.deep.equal(Array(8).fill(20))
     expect(await pausesOf(retryNTimes({ retries: 2, pause: 30 }))).to.deep.equal([30, 30])
     expect(await pausesOf(retryNTimes({ retries: 0, pause: 30 }))).to.deep.equal([])
@@ -43,7 +43,7 @@ onBothServers('policies of retry()', (fixture, { it }) => {
     expect(await pausesOf(bounded, most)).to.deep.equal([10, 30, 50, 50])
   })
 
-  it('are that of kazoo', async () => {
+  itInVirtualTime('are that of kazoo', async () => {
     expect(await pausesOf(kazooRetry())).to.deep.equal([100])
     expect(await pausesOf(kazooRetry({ maxTries: 4, maxDelay: 300 }))).to.deep.equal([100, 200, 300, 300])
     // The jitter of a pause is also that of the next one.
@@ -51,7 +51,7 @@ onBothServers('policies of retry()', (fixture, { it }) => {
     expect(await pausesOf(kazooRetry({ maxTries: Infinity, deadline: 750 }))).to.deep.equal([100, 200, 400])
   })
 
-  it('can be written by the caller, and know the failures, the time and the last pause', async () => {
+  itInVirtualTime('can be written by the caller, and know the failures, the time and the last pause', async () => {
     const states: unknown[] = []
     const policy = retryPolicy(({ failures, elapsed, previous }) => {
       states.push([failures, elapsed, previous])
@@ -65,23 +65,28 @@ onBothServers('policies of retry()', (fixture, { it }) => {
     ])
   })
 
-  it('reject with the last error when they give up, and at once with any error but CONNECTIONLOSS', async () => {
-    const client = await fixture.open()
-    const errors = [loss(), loss(), loss()]
-    let nth = 0
-    const policy = retryNTimes({ retries: 2, pause: 10 })
-    expect(await failureOf(client.retry(() => Promise.reject(errors[nth++] as Error), { policy }))).to.equal(errors[2])
-    const other = new Error('mine')
-    nth = 0
-    const failing = () => {
-      nth++
-      return Promise.reject(other)
-    }
-    expect(await failureOf(client.retry(failing, { policy }))).to.equal(other)
-    expect(nth).to.equal(1)
-  })
+  itInVirtualTime(
+    'reject with the last error when they give up, and at once with any error but CONNECTIONLOSS',
+    async () => {
+      const client = await fixture.open()
+      const errors = [loss(), loss(), loss()]
+      let nth = 0
+      const policy = retryNTimes({ retries: 2, pause: 10 })
+      expect(await failureOf(client.retry(() => Promise.reject(errors[nth++] as Error), { policy }))).to.equal(
+        errors[2],
+      )
+      const other = new Error('mine')
+      nth = 0
+      const failing = () => {
+        nth++
+        return Promise.reject(other)
+      }
+      expect(await failureOf(client.retry(failing, { policy }))).to.equal(other)
+      expect(nth).to.equal(1)
+    },
+  )
 
-  it('count each pause without a connection as a failure, and send nothing then', async () => {
+  itInVirtualTime('count each pause without a connection as a failure, and send nothing then', async () => {
     const { client, faultyDial } = await fixture.openWithFaults({ sessionTimeout: 20_000 })
     const { clock } = fixture.server
     faultyDial.refuse()
@@ -93,7 +98,7 @@ onBothServers('policies of retry()', (fixture, { it }) => {
     await client.whenConnected()
   })
 
-  it('end a pause when the client is connected again', async () => {
+  itInVirtualTime('end a pause when the client is connected again', async () => {
     const { client, faultyDial } = await fixture.openWithFaults({ sessionTimeout: 20_000 })
     const { clock } = fixture.server
     faultyDial.refuse()
@@ -105,7 +110,7 @@ onBothServers('policies of retry()', (fixture, { it }) => {
     expect(clock.now() - acceptedAt).to.be.below(2000)
   })
 
-  it('end with the signal’s reason, or with the session, and leave no timer', async () => {
+  itInVirtualTime('end with the signal’s reason, or with the session, and leave no timer', async () => {
     const client = await fixture.open()
     const timers = fixture.timerCount()
     const abort = new AbortController()
@@ -127,7 +132,7 @@ onBothServers('policies of retry()', (fixture, { it }) => {
     expect(await ended).to.have.property('code', 'SESSIONEXPIRED')
   })
 
-  it('are refused if an option is missing or invalid, and so is a value that is no policy', async () => {
+  itInVirtualTime('are refused if an option is missing or invalid, and so is a value that is no policy', async () => {
     for (const make of [
       () => retryForever({} as never),
       () => retryForever(undefined as never),

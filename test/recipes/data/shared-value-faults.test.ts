@@ -8,7 +8,7 @@ import { onBothServers } from '../fixture.ts'
 
 const textOf = ({ data }: VersionedData) => String(data)
 
-onBothServers('SharedValue under faults', (fixture, { it, itEverywhere }) => {
+onBothServers('SharedValue under faults', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
 
   beforeEach(() => {
@@ -27,7 +27,7 @@ onBothServers('SharedValue under faults', (fixture, { it, itEverywhere }) => {
   for (const exists of [true, false])
     for (const fault of ['dropRequest', 'dropReply'] as const)
       for (const opcode of ['getData', 'multi', 'delete'] as const) {
-        const define = fault === 'dropRequest' ? it : itEverywhere
+        const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
         const what = fault === 'dropRequest' ? 'a request' : 'the reply to a request'
         define(
           `writes once if ${what} ${opcode} is lost and the node ${exists ? 'exists' : 'does not exist'}`,
@@ -70,21 +70,24 @@ onBothServers('SharedValue under faults', (fixture, { it, itEverywhere }) => {
     expect(await stored()).to.equal('3')
   })
 
-  it('makes its server catch up before it looks for the marker of a write whose reply was lost', async () => {
-    const sent: number[] = []
-    const { faultyDial, client } = await fixture.openWithFaults({
-      onFrame({ from, first, bytes }: ObservedFrame) {
-        if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-      },
-    })
-    await valueOf(fixture.observer).set('a')
-    const lost = faultyDial.dropReply(opcodes.multi).then(() => (sent.length = 0))
-    await valueOf(client).update(append('b'))
-    await lost
-    expect(sent.slice(0, 2)).to.deep.equal([opcodes.sync, opcodes.exists])
-  })
+  itInVirtualTime(
+    'makes its server catch up before it looks for the marker of a write whose reply was lost',
+    async () => {
+      const sent: number[] = []
+      const { faultyDial, client } = await fixture.openWithFaults({
+        onFrame({ from, first, bytes }: ObservedFrame) {
+          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
+        },
+      })
+      await valueOf(fixture.observer).set('a')
+      const lost = faultyDial.dropReply(opcodes.multi).then(() => (sent.length = 0))
+      await valueOf(client).update(append('b'))
+      await lost
+      expect(sent.slice(0, 2)).to.deep.equal([opcodes.sync, opcodes.exists])
+    },
+  )
 
-  it('recognises its write by the refusal of its second attempt', async () => {
+  itInVirtualTime('recognises its write by the refusal of its second attempt', async () => {
     const client = await fixture.open()
     const value = valueOf(client)
     await value.set('a')
@@ -120,47 +123,53 @@ onBothServers('SharedValue under faults', (fixture, { it, itEverywhere }) => {
 
   for (const opcode of ['getData', 'multi', 'delete'] as const)
     for (const end of ['deliver', 'cut'] as const)
-      it(`rejects at once if its signal aborts while ${opcode} is in flight, and leaves no marker when the connection is ${end === 'cut' ? 'lost' : 'answered'}`, async () => {
-        const { client, faultyDial } = await fixture.openWithFaults()
-        await valueOf(fixture.observer).set('a')
-        const abort = new AbortController()
-        const value = valueOf(client)
-        const arrived = faultyDial.holdReply(opcodes[opcode])
-        const updating = outcomeOf(value.update(append('b'), { signal: abort.signal }))
-        await arrived
-        const reason = new Error('cancelled')
-        abort.abort(reason)
-        // The marker is deleted after the call has resolved.
-        if (opcode === 'delete') expect(textOf((await updating) as VersionedData)).to.equal('ab')
-        else expect(await updating).to.equal(reason)
-        const next = value.update(append('c'))
-        faultyDial[end]()
-        expect(textOf(await next)).to.equal(opcode === 'getData' ? 'ac' : 'abc')
-        expect(await markers(client)).to.deep.equal([])
-      })
+      itInVirtualTime(
+        `rejects at once if its signal aborts while ${opcode} is in flight, and leaves no marker when the connection is ${end === 'cut' ? 'lost' : 'answered'}`,
+        async () => {
+          const { client, faultyDial } = await fixture.openWithFaults()
+          await valueOf(fixture.observer).set('a')
+          const abort = new AbortController()
+          const value = valueOf(client)
+          const arrived = faultyDial.holdReply(opcodes[opcode])
+          const updating = outcomeOf(value.update(append('b'), { signal: abort.signal }))
+          await arrived
+          const reason = new Error('cancelled')
+          abort.abort(reason)
+          // The marker is deleted after the call has resolved.
+          if (opcode === 'delete') expect(textOf((await updating) as VersionedData)).to.equal('ab')
+          else expect(await updating).to.equal(reason)
+          const next = value.update(append('c'))
+          faultyDial[end]()
+          expect(textOf(await next)).to.equal(opcode === 'getData' ? 'ac' : 'abc')
+          expect(await markers(client)).to.deep.equal([])
+        },
+      )
 
-  it('writes nothing if its signal aborts while it waits for an earlier update or for the connection', async () => {
-    const { client, faultyDial } = await fixture.openWithFaults()
-    const value = valueOf(client)
-    await value.set('a')
-    const reason = new Error('cancelled')
-    const arrived = faultyDial.holdReply(opcodes.multi)
-    const first = value.update(append('b'))
-    await arrived
-    const abort = new AbortController()
-    const waiting = failureOf(value.update(append('x'), { signal: abort.signal }))
-    abort.abort(reason)
-    expect(await waiting).to.equal(reason)
-    faultyDial.deliver()
-    await first
-    faultyDial.refuse()
-    const timedOut = failureOf(value.update(append('x'), { timeout: 100 }))
-    expect(await timedOut).to.include({ code: 'TIMEOUT', path })
-    faultyDial.accept()
-    expect(textOf(await value.update(append('c')))).to.equal('abc')
-  })
+  itInVirtualTime(
+    'writes nothing if its signal aborts while it waits for an earlier update or for the connection',
+    async () => {
+      const { client, faultyDial } = await fixture.openWithFaults()
+      const value = valueOf(client)
+      await value.set('a')
+      const reason = new Error('cancelled')
+      const arrived = faultyDial.holdReply(opcodes.multi)
+      const first = value.update(append('b'))
+      await arrived
+      const abort = new AbortController()
+      const waiting = failureOf(value.update(append('x'), { signal: abort.signal }))
+      abort.abort(reason)
+      expect(await waiting).to.equal(reason)
+      faultyDial.deliver()
+      await first
+      faultyDial.refuse()
+      const timedOut = failureOf(value.update(append('x'), { timeout: 100 }))
+      expect(await timedOut).to.include({ code: 'TIMEOUT', path })
+      faultyDial.accept()
+      expect(textOf(await value.update(append('c')))).to.equal('abc')
+    },
+  )
 
-  it('rejects with SESSIONEXPIRED if the session expires while it reads or writes', async () => {
+  itInVirtualTime('rejects with SESSIONEXPIRED if the session expires while it reads or writes', async () => {
     await valueOf(fixture.observer).set('a')
     for (const opcode of ['getData', 'multi'] as const) {
       const { client, faultyDial } = await fixture.openWithFaults()

@@ -7,7 +7,7 @@ import { onBothServers } from '../fixture.ts'
 
 const textOf = ({ data }: VersionedData) => String(data)
 
-onBothServers('SharedValue', (fixture, { it, itEverywhere }) => {
+onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
 
   beforeEach(() => {
@@ -42,39 +42,45 @@ onBothServers('SharedValue', (fixture, { it, itEverywhere }) => {
     for (const client of clients) expect(await markers(client)).to.deep.equal([])
   })
 
-  it('sends three requests for each update, also if many updates of one object are called at once', async () => {
-    const client = await fixture.open()
-    const value = valueOf(client)
-    await value.set('')
-    await client.settled()
-    const before = client.stats.replies
-    await Promise.all('abcdefghij'.split('').map(letter => value.update(append(letter))))
-    await client.settled()
-    expect(client.stats.replies - before).to.equal(30)
-    expect(await stored()).to.equal('abcdefghij')
-  })
+  itInVirtualTime(
+    'sends three requests for each update, also if many updates of one object are called at once',
+    async () => {
+      const client = await fixture.open()
+      const value = valueOf(client)
+      await value.set('')
+      await client.settled()
+      const before = client.stats.replies
+      await Promise.all('abcdefghij'.split('').map(letter => value.update(append(letter))))
+      await client.settled()
+      expect(client.stats.replies - before).to.equal(30)
+      expect(await stored()).to.equal('abcdefghij')
+    },
+  )
 
-  it('leaves the value if the function returns undefined, and writes nothing if it throws or returns a promise', async () => {
-    const client = await fixture.open()
-    const value = valueOf(client)
-    const first = await value.set('a')
-    expect(await value.update(() => undefined)).to.deep.equal(first)
-    const error = new Error('mine')
-    expect(
-      await failureOf(
-        value.update(() => {
-          throw error
-        }),
-      ),
-    ).to.equal(error)
-    expect(await failureOf(value.update((() => Promise.resolve('b')) as never))).to.include({ code: 'BADARGUMENTS' })
-    expect(await failureOf(value.update(5 as never))).to.include({ code: 'BADARGUMENTS' })
-    expect(await failureOf(value.set(undefined as never))).to.include({ code: 'BADARGUMENTS' })
-    expect(await value.get()).to.deep.equal(first)
-    expect(await value.update(append('b'))).to.have.property('version', 1)
-  })
+  itInVirtualTime(
+    'leaves the value if the function returns undefined, and writes nothing if it throws or returns a promise',
+    async () => {
+      const client = await fixture.open()
+      const value = valueOf(client)
+      const first = await value.set('a')
+      expect(await value.update(() => undefined)).to.deep.equal(first)
+      const error = new Error('mine')
+      expect(
+        await failureOf(
+          value.update(() => {
+            throw error
+          }),
+        ),
+      ).to.equal(error)
+      expect(await failureOf(value.update((() => Promise.resolve('b')) as never))).to.include({ code: 'BADARGUMENTS' })
+      expect(await failureOf(value.update(5 as never))).to.include({ code: 'BADARGUMENTS' })
+      expect(await failureOf(value.set(undefined as never))).to.include({ code: 'BADARGUMENTS' })
+      expect(await value.get()).to.deep.equal(first)
+      expect(await value.update(append('b'))).to.have.property('version', 1)
+    },
+  )
 
-  it('writes null as null, and copies bytes that the caller changes later', async () => {
+  itInVirtualTime('writes null as null, and copies bytes that the caller changes later', async () => {
     const client = await fixture.open()
     const value = valueOf(client)
     expect(await value.set(null)).to.deep.equal({ data: null, version: 0 })
@@ -101,7 +107,7 @@ onBothServers('SharedValue', (fixture, { it, itEverywhere }) => {
       expect(await failureOf(a.compareAndSet(wrong as never, 'x'))).to.include({ code: 'BADARGUMENTS' })
   })
 
-  it('begins again if the node is deleted between its read and its write', async () => {
+  itInVirtualTime('begins again if the node is deleted between its read and its write', async () => {
     const { client, faultyDial } = await fixture.openWithFaults()
     const value = valueOf(client)
     await value.set('a')
@@ -128,7 +134,7 @@ onBothServers('SharedValue', (fixture, { it, itEverywhere }) => {
     },
   )
 
-  it('gives its ACL to the node that it creates, and not to the parents', async () => {
+  itInVirtualTime('gives its ACL to the node that it creates, and not to the parents', async () => {
     const acl = [aclOf('world', 'anyone', perms.all & ~perms.admin)]
     await valueOf(await fixture.open(), { acl }).set('a')
     expect((await fixture.observer.getACL(path)).acl).to.deep.equal(acl)
@@ -145,7 +151,7 @@ onBothServers('SharedValue', (fixture, { it, itEverywhere }) => {
     expect(await stored()).to.equal('abc')
   })
 
-  it('removes its markers after the view that it was created with is closed', async () => {
+  itInVirtualTime('removes its markers after the view that it was created with is closed', async () => {
     const client = await fixture.open()
     const view = client.chroot('/')
     const { faults } = fixture.embedded
@@ -211,26 +217,29 @@ onBothServers('SharedValue', (fixture, { it, itEverywhere }) => {
       expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
     })
 
-    it('yields a node that was deleted and created again at once, and not a node that was created and deleted at once', async () => {
-      const { observer } = fixture
-      await observer.create(path, 'a', { parents: true })
-      const changes = valueOf(await fixture.open(), { initial: '-' }).changes()
-      const nextText = async () => textOf((await changes.next()).value as VersionedData)
-      expect(await nextText()).to.equal('a')
-      await observer.multi([{ delete: path }, { create: path, data: 'b' }])
-      expect(await nextText()).to.equal('b')
-      await observer.delete(path)
-      expect(await nextText()).to.equal('-')
-      const next = nextText()
-      await fixture.waitForWatches(1)
-      await observer.multi([{ create: path, data: 'c' }, { delete: path }])
-      await fixture.waitForWatches(1)
-      await observer.create(path, 'd')
-      expect(await next).to.equal('d')
-      await changes.return()
-    })
+    itInVirtualTime(
+      'yields a node that was deleted and created again at once, and not a node that was created and deleted at once',
+      async () => {
+        const { observer } = fixture
+        await observer.create(path, 'a', { parents: true })
+        const changes = valueOf(await fixture.open(), { initial: '-' }).changes()
+        const nextText = async () => textOf((await changes.next()).value as VersionedData)
+        expect(await nextText()).to.equal('a')
+        await observer.multi([{ delete: path }, { create: path, data: 'b' }])
+        expect(await nextText()).to.equal('b')
+        await observer.delete(path)
+        expect(await nextText()).to.equal('-')
+        const next = nextText()
+        await fixture.waitForWatches(1)
+        await observer.multi([{ create: path, data: 'c' }, { delete: path }])
+        await fixture.waitForWatches(1)
+        await observer.create(path, 'd')
+        expect(await next).to.equal('d')
+        await changes.return()
+      },
+    )
 
-    it('ends when the signal aborts, and rejects when the session expires', async () => {
+    itInVirtualTime('ends when the signal aborts, and rejects when the session expires', async () => {
       const client = await fixture.open()
       const stop = new AbortController()
       const changes = valueOf(client).changes({ signal: stop.signal })

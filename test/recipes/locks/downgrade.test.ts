@@ -13,7 +13,7 @@ const hosts = {
   write: { prefix: 'host-W-', pattern: /^host-W-(\d+)$/ },
 }
 
-onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
+onBothServers('a downgrade', (fixture, { itInVirtualTime, itEverywhere }) => {
   const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, fixture.path, options)
   const paths = () => fixture.childPaths()
 
@@ -81,7 +81,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     },
   )
 
-  it('makes the write hold behave as a released one', async () => {
+  itInVirtualTime('makes the write hold behave as a released one', async () => {
     const held = await lockOf(await fixture.open()).writeLock.acquire({ watchOwnNode: true })
     const read = await held.downgrade()
     expect([held.validFor(), held.signal.aborted]).to.deep.equal([0, false])
@@ -103,7 +103,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     expect(read.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
   })
 
-  it('is not disturbed by a release() of the write hold before it resolves', async () => {
+  itInVirtualTime('is not disturbed by a release() of the write hold before it resolves', async () => {
     const { faultyDial, held } = await writeLockWithFaults()
     const arrived = faultyDial.holdReply(opcodes.multi)
     const downgrading = held.downgrade()
@@ -117,7 +117,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     await read.release()
   })
 
-  it('rejects with LOST after release()', async () => {
+  itInVirtualTime('rejects with LOST after release()', async () => {
     const held = await lockOf(await fixture.open()).writeLock.acquire()
     const releasing = held.release()
     expect(await failureOf(held.downgrade()))
@@ -136,7 +136,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     await (await held.downgrade()).release()
   })
 
-  it('keeps a write lock that still reports its loss if the write node cannot be deleted', async () => {
+  itInVirtualTime('keeps a write lock that still reports its loss if the write node cannot be deleted', async () => {
     const held = await lockOf(await fixture.open()).writeLock.acquire({ watchOwnNode: true })
     await fixture.observer.setACL(fixture.path, [aclOf('world', 'anyone', perms.all & ~perms.delete)])
     expect(await failureOf(held.downgrade())).to.have.property('code', 'NOAUTH')
@@ -186,7 +186,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
             },
           )
 
-        it(`rejects with LOST if the session expires while ${step}`, async () => {
+        itInVirtualTime(`rejects with LOST if the session expires while ${step}`, async () => {
           const { faultyDial, client, held } = await writeLockWithFaults({ dialect })
           const arrived = faultyDial.holdReply(opcode)
           const failing = failureOf(held.downgrade())
@@ -198,35 +198,41 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
           await held.release()
         })
 
-        it(`rejects with LOST and leaves no node if the client must consider its session lost while ${step}`, async () => {
-          const { faultyDial, client, held } = await writeLockWithFaults({ dialect })
-          const arrived = faultyDial.holdReply(opcode)
-          const failing = failureOf(held.downgrade())
-          await arrived
-          faultyDial.refuse()
-          // A paused server expires no session, so the clean-up finds the session alive.
-          fixture.embedded.pause()
-          expect(await failing)
-            .to.be.instanceOf(RecipeError)
-            .with.property('code', 'LOST')
-          expect([client.state, held.validFor()]).to.deep.equal(['suspended', 0])
-          faultyDial.accept()
-          await fixture.sleep(1500)
-          fixture.embedded.resume()
-          await client.settled()
-          expect(client.state).to.equal('connected')
-        })
+        itInVirtualTime(
+          `rejects with LOST and leaves no node if the client must consider its session lost while ${step}`,
+          async () => {
+            const { faultyDial, client, held } = await writeLockWithFaults({ dialect })
+            const arrived = faultyDial.holdReply(opcode)
+            const failing = failureOf(held.downgrade())
+            await arrived
+            faultyDial.refuse()
+            // A paused server expires no session, so the clean-up finds the session alive.
+            fixture.embedded.pause()
+            expect(await failing)
+              .to.be.instanceOf(RecipeError)
+              .with.property('code', 'LOST')
+            expect([client.state, held.validFor()]).to.deep.equal(['suspended', 0])
+            faultyDial.accept()
+            await fixture.sleep(1500)
+            fixture.embedded.resume()
+            await client.settled()
+            expect(client.state).to.equal('connected')
+          },
+        )
       }
 
-      it('rejects with LOST, and the write hold’s signal aborts, if another session has deleted the write node', async () => {
-        const { held } = await writeLockWithFaults({ dialect })
-        await fixture.observer.delete(held.path)
-        expect(await failureOf(held.downgrade()))
-          .to.be.instanceOf(RecipeError)
-          .with.property('code', 'LOST')
-        expect(held.signal.reason).to.have.property('code', 'LOST')
-        await held.release()
-      })
+      itInVirtualTime(
+        'rejects with LOST, and the write hold’s signal aborts, if another session has deleted the write node',
+        async () => {
+          const { held } = await writeLockWithFaults({ dialect })
+          await fixture.observer.delete(held.path)
+          expect(await failureOf(held.downgrade()))
+            .to.be.instanceOf(RecipeError)
+            .with.property('code', 'LOST')
+          expect(held.signal.reason).to.have.property('code', 'LOST')
+          await held.release()
+        },
+      )
 
       itEverywhere('rejects with LOST if the whole directory was deleted', async () => {
         const { held } = await writeLockWithFaults({ dialect })
@@ -236,18 +242,21 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
         await fixture.observer.create(fixture.path)
       })
 
-      it('creates the read node again if another session deletes it before the reply arrives', async () => {
-        const { faultyDial, held } = await writeLockWithFaults({ dialect })
-        const arrived = faultyDial.holdReply(opcodes.multi)
-        const downgrading = held.downgrade()
-        await arrived
-        const [readNode] = (await paths()).filter(each => each !== held.path)
-        await fixture.observer.delete(readNode ?? '')
-        faultyDial.deliver()
-        const read = await downgrading
-        expect(await paths()).to.deep.equal([read.path])
-        await read.release()
-      })
+      itInVirtualTime(
+        'creates the read node again if another session deletes it before the reply arrives',
+        async () => {
+          const { faultyDial, held } = await writeLockWithFaults({ dialect })
+          const arrived = faultyDial.holdReply(opcodes.multi)
+          const downgrading = held.downgrade()
+          await arrived
+          const [readNode] = (await paths()).filter(each => each !== held.path)
+          await fixture.observer.delete(readNode ?? '')
+          faultyDial.deliver()
+          const read = await downgrading
+          expect(await paths()).to.deep.equal([read.path])
+          await read.release()
+        },
+      )
     })
   }
 

@@ -6,7 +6,7 @@ import { EphemeralMutex } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
+onBothServers('EphemeralMutex', (fixture, { itInVirtualTime, itEverywhere }) => {
   let observer: Client
   let path: string
 
@@ -40,17 +40,20 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
     },
   )
 
-  it('throws BADARGUMENTS for the path /, which always exists, but allows the root of a chroot view', async () => {
-    const client = await fixture.open()
-    expect(() => new EphemeralMutex(client, '/'))
-      .to.throw(ZooKeeperError)
-      .with.property('code', 'BADARGUMENTS')
-    const held = await new EphemeralMutex(client.chroot(path), '/').acquire()
-    expect(await ownerOf()).to.equal(client.sessionId)
-    await held.release()
-  })
+  itInVirtualTime(
+    'throws BADARGUMENTS for the path /, which always exists, but allows the root of a chroot view',
+    async () => {
+      const client = await fixture.open()
+      expect(() => new EphemeralMutex(client, '/'))
+        .to.throw(ZooKeeperError)
+        .with.property('code', 'BADARGUMENTS')
+      const held = await new EphemeralMutex(client.chroot(path), '/').acquire()
+      expect(await ownerOf()).to.equal(client.sessionId)
+      await held.release()
+    },
+  )
 
-  it('rejects with BADARGUMENTS for the root of a view if the view’s parent does not exist', async () => {
+  itInVirtualTime('rejects with BADARGUMENTS for the root of a view if the view’s parent does not exist', async () => {
     const client = await fixture.open()
     const error = await failureOf(new EphemeralMutex(client.chroot(`${path}/view`), '/').acquire())
     expect(error).to.have.property('code', 'BADARGUMENTS')
@@ -127,23 +130,26 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
       },
     )
 
-    it(`is acquired and kept by another session after a cancelled acquire() lost its connection (${fault})`, async () => {
-      const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
-      const disconnected = disconnect()
-      const abort = new AbortController()
-      const failing = failureOf(new EphemeralMutex(client, path).acquire({ signal: abort.signal }))
-      await disconnected
-      abort.abort(new Error('cancelled'))
-      await failing
-      if ((await ownerOf()) !== undefined) await observer.delete(path)
-      const held = await new EphemeralMutex(observer, path).acquire()
-      faultyDial.accept()
-      await client.settled()
-      expect((await observer.exists(path))?.czxid).to.equal(held.token)
-      await held.release()
-    })
+    itInVirtualTime(
+      `is acquired and kept by another session after a cancelled acquire() lost its connection (${fault})`,
+      async () => {
+        const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
+        const disconnected = disconnect()
+        const abort = new AbortController()
+        const failing = failureOf(new EphemeralMutex(client, path).acquire({ signal: abort.signal }))
+        await disconnected
+        abort.abort(new Error('cancelled'))
+        await failing
+        if ((await ownerOf()) !== undefined) await observer.delete(path)
+        const held = await new EphemeralMutex(observer, path).acquire()
+        faultyDial.accept()
+        await client.settled()
+        expect((await observer.exists(path))?.czxid).to.equal(held.token)
+        await held.release()
+      },
+    )
 
-    it(`is acquired by a tryAcquire() that loses its connection (${fault})`, async () => {
+    itInVirtualTime(`is acquired by a tryAcquire() that loses its connection (${fault})`, async () => {
       for (const opcode of [opcodes.exists, opcodes.create2]) {
         const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcode)
         const disconnected = disconnect()
@@ -157,19 +163,22 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
       }
     })
 
-    it(`is kept by another session that acquires it while a tryAcquire() is disconnected (${fault})`, async () => {
-      const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
-      const disconnected = disconnect()
-      const trying = new EphemeralMutex(client, path).tryAcquire()
-      await disconnected
-      if ((await ownerOf()) !== undefined) await observer.delete(path)
-      const held = await new EphemeralMutex(observer, path).acquire()
-      faultyDial.accept()
-      expect(await trying).to.equal(null)
-      await client.settled()
-      expect((await observer.exists(path))?.czxid).to.equal(held.token)
-      await held.release()
-    })
+    itInVirtualTime(
+      `is kept by another session that acquires it while a tryAcquire() is disconnected (${fault})`,
+      async () => {
+        const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
+        const disconnected = disconnect()
+        const trying = new EphemeralMutex(client, path).tryAcquire()
+        await disconnected
+        if ((await ownerOf()) !== undefined) await observer.delete(path)
+        const held = await new EphemeralMutex(observer, path).acquire()
+        faultyDial.accept()
+        expect(await trying).to.equal(null)
+        await client.settled()
+        expect((await observer.exists(path))?.czxid).to.equal(held.token)
+        await held.release()
+      },
+    )
 
     itEverywhere(`is acquired and kept by another session while a release is disconnected (${fault})`, async () => {
       const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.delete)
@@ -187,7 +196,7 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
   }
 
   for (const whose of ['another session', 'the same session'])
-    it(`acquired by ${whose} is not released by an old holder whose node was deleted`, async () => {
+    itInVirtualTime(`acquired by ${whose} is not released by an old holder whose node was deleted`, async () => {
       const client = await fixture.open()
       const old = await new EphemeralMutex(client, path).acquire()
       await observer.delete(path)
@@ -197,7 +206,7 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
       await held.release()
     })
 
-  it('waits until a node that is not a lock is deleted', async () => {
+  itInVirtualTime('waits until a node that is not a lock is deleted', async () => {
     await observer.create(path, 'something else')
     const client = await fixture.open()
     expect(await new EphemeralMutex(client, path).tryAcquire()).to.equal(null)

@@ -22,7 +22,7 @@ for (const {
   prepare = (client: Client, at: string) => client.ensurePath(isQueue ? at : parentOf(at)),
   watchesOf = (waiters: number) => waiters,
 } of kinds) {
-  onBothServers(Lock.name, (fixture, { it, itEverywhere }) => {
+  onBothServers(Lock.name, (fixture, { itInVirtualTime, itEverywhere }) => {
     let directory: string
     let path: string
 
@@ -55,7 +55,7 @@ for (const {
       expect(tokens).to.deep.equal([...tokens].sort((a, b) => (a < b ? -1 : 1)))
     })
 
-    it('excludes contenders of one session from each other', async () => {
+    itInVirtualTime('excludes contenders of one session from each other', async () => {
       const client = await fixture.open()
       const first = await new Lock(client, path).acquire()
       const second = new Lock(client, path).acquire()
@@ -78,7 +78,7 @@ for (const {
       await held.release()
     })
 
-    it('creates the missing parents of its node', async () => {
+    itInVirtualTime('creates the missing parents of its node', async () => {
       const created: string[] = []
       const client = await fixture.open({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
@@ -110,7 +110,7 @@ for (const {
       await owner.deleteRecursive(`${above}/mine`)
     })
 
-    it('has the node’s czxid as its token, and stores the data option in the node', async () => {
+    itInVirtualTime('has the node’s czxid as its token, and stores the data option in the node', async () => {
       const client = await fixture.open()
       const held = await new Lock(client, path, { data: 'me' }).acquire()
       expect(held.token).to.equal((await client.exists(held.path))?.czxid)
@@ -122,14 +122,14 @@ for (const {
       expect(held.signal.aborted).to.equal(false)
     })
 
-    it('returns empty data from contenders() if its options have no data', async () => {
+    itInVirtualTime('returns empty data from contenders() if its options have no data', async () => {
       const held = await new Lock(await fixture.open(), path).acquire()
       const [contender] = await new Lock(fixture.observer, path).contenders()
       expect(contender?.data).to.deep.equal(Buffer.alloc(0))
       await held.release()
     })
 
-    it('sends one delete however often release() is called', async () => {
+    itInVirtualTime('sends one delete however often release() is called', async () => {
       const client = await fixture.open()
       const held = await new Lock(client, path).acquire()
       const { faults } = fixture.embedded
@@ -143,7 +143,7 @@ for (const {
       expect(deletes.map(({ isOver }) => isOver)).to.deep.equal([true, false])
     })
 
-    it('is released at the end of its await using scope', async () => {
+    itInVirtualTime('is released at the end of its await using scope', async () => {
       const client = await fixture.open()
       {
         await using held = await new Lock(client, path).acquire()
@@ -152,7 +152,7 @@ for (const {
       expect(await new Lock(client, path).contenders()).to.deep.equal([])
     })
 
-    it('returns the value of use()’s callback, and is released when the callback throws', async () => {
+    itInVirtualTime('returns the value of use()’s callback, and is released when the callback throws', async () => {
       const client = await fixture.open()
       const lock = new Lock(client, path)
       expect(await lock.use(() => 42)).to.equal(42)
@@ -161,7 +161,7 @@ for (const {
       expect(await lock.contenders()).to.deep.equal([])
     })
 
-    it('makes tryAcquire() resolve with null without writing while another session holds it', async () => {
+    itInVirtualTime('makes tryAcquire() resolve with null without writing while another session holds it', async () => {
       const holder = await fixture.open()
       const sent: number[] = []
       const other = await fixture.open({
@@ -180,7 +180,7 @@ for (const {
       await got?.release()
     })
 
-    it('is granted to at most one of several simultaneous tryAcquire() calls', async () => {
+    itInVirtualTime('is granted to at most one of several simultaneous tryAcquire() calls', async () => {
       const clients = await fixture.openMany(8)
       const tries = await Promise.all(clients.map(client => new Lock(client, path).tryAcquire()))
       const got = tries.filter(held => held !== null)
@@ -188,7 +188,7 @@ for (const {
       await Promise.all(got.map(held => held.release()))
     })
 
-    it('rejects with TIMEOUT if acquire() takes longer than its timeout', async () => {
+    itInVirtualTime('rejects with TIMEOUT if acquire() takes longer than its timeout', async () => {
       const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const error = await failureOf(new Lock(other, path).acquire({ timeout: 50 }))
@@ -198,7 +198,7 @@ for (const {
       await held.release()
     })
 
-    it('leaves no timer if it is acquired within its timeout', async () => {
+    itInVirtualTime('leaves no timer if it is acquired within its timeout', async () => {
       const client = await fixture.open()
       const timersBefore = fixture.timerCount()
       const held = await new Lock(client, path).acquire({ timeout: 60_000 })
@@ -206,7 +206,7 @@ for (const {
       await held.release()
     })
 
-    it('has no watch while it is held', async () => {
+    itInVirtualTime('has no watch while it is held', async () => {
       const client = await fixture.open()
       const held = await new Lock(client, path).acquire()
       await client.settled()
@@ -214,7 +214,7 @@ for (const {
       await held.release()
     })
 
-    it('waits without a limit if its timeout is longer than a timer can be', async () => {
+    itInVirtualTime('waits without a limit if its timeout is longer than a timer can be', async () => {
       const held = await new Lock(await fixture.open(), path).acquire()
       const client = await fixture.open()
       const timersBefore = fixture.timerCount()
@@ -225,19 +225,25 @@ for (const {
       await (await acquiring).release()
     })
 
-    it('rejects invalid timeouts, options and signals with BADARGUMENTS, and creates no node', async () => {
-      const client = await fixture.open()
-      for (const timeout of [-1, NaN, 'soon', '50', null, 5n] as never[])
-        expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
-      for (const options of [50, null, () => 0, { signal: new AbortController() }] as never[]) {
-        expect(await failureOf(new Lock(client, path).acquire(options))).to.include({ code: 'BADARGUMENTS', path })
-        const used = new Lock(client, path).use(() => expect.fail('the callback ran'), options)
-        expect(await failureOf(used)).to.include({ code: 'BADARGUMENTS', path })
-      }
-      expect(await client.exists(path)).to.equal(null)
-    })
+    itInVirtualTime(
+      'rejects invalid timeouts, options and signals with BADARGUMENTS, and creates no node',
+      async () => {
+        const client = await fixture.open()
+        for (const timeout of [-1, NaN, 'soon', '50', null, 5n] as never[])
+          expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({
+            code: 'BADARGUMENTS',
+            path,
+          })
+        for (const options of [50, null, () => 0, { signal: new AbortController() }] as never[]) {
+          expect(await failureOf(new Lock(client, path).acquire(options))).to.include({ code: 'BADARGUMENTS', path })
+          const used = new Lock(client, path).use(() => expect.fail('the callback ran'), options)
+          expect(await failureOf(used)).to.include({ code: 'BADARGUMENTS', path })
+        }
+        expect(await client.exists(path)).to.equal(null)
+      },
+    )
 
-    it('rejects with the signal’s reason at once, and the next waiter still gets the lock', async () => {
+    itInVirtualTime('rejects with the signal’s reason at once, and the next waiter still gets the lock', async () => {
       const [holder, cancelled, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const abort = new AbortController()
@@ -252,7 +258,7 @@ for (const {
       await (await next).release()
     })
 
-    it('sends nothing if its signal aborts while the client is disconnected', async () => {
+    itInVirtualTime('sends nothing if its signal aborts while the client is disconnected', async () => {
       const sent: number[] = []
       const { faultyDial, client } = await fixture.openWithFaults({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
@@ -272,7 +278,7 @@ for (const {
       expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal([])
     })
 
-    it('causes no MaxListenersExceededWarning when many acquire() calls share one signal', async () => {
+    itInVirtualTime('causes no MaxListenersExceededWarning when many acquire() calls share one signal', async () => {
       const warnings: Error[] = []
       const onWarning = (warning: Error) => void warnings.push(warning)
       process.on('warning', onWarning)
@@ -289,7 +295,7 @@ for (const {
       await client.deleteRecursive(path)
     })
 
-    it('sends nothing if its signal has already aborted', async () => {
+    itInVirtualTime('sends nothing if its signal has already aborted', async () => {
       const client = await fixture.open()
       const reason = new Error('cancelled')
       expect(await failureOf(new Lock(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
@@ -298,7 +304,7 @@ for (const {
     })
 
     if (isQueue)
-      it('ignores foreign names in its directory', async () => {
+      itInVirtualTime('ignores foreign names in its directory', async () => {
         const client = await fixture.open()
         await client.ensurePath(path)
         for (const name of ['foreign', 'foreign-0000000000', 'foreign__lock__0000000000'])
@@ -327,18 +333,21 @@ for (const {
       },
     )
 
-    it('rejects with SESSIONEXPIRED for a waiter whose session has expired, and grants the next waiter', async () => {
-      const [holder, expired, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
-      const held = await new Lock(holder, path).acquire()
-      const failing = failureOf(new Lock(expired, path).acquire())
-      await untilWaiting(1, holder)
-      const next = new Lock(other, path).acquire()
-      await untilWaiting(2, holder)
-      await fixture.expire(expired)
-      expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
-      await held.release()
-      await (await next).release()
-    })
+    itInVirtualTime(
+      'rejects with SESSIONEXPIRED for a waiter whose session has expired, and grants the next waiter',
+      async () => {
+        const [holder, expired, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
+        const held = await new Lock(holder, path).acquire()
+        const failing = failureOf(new Lock(expired, path).acquire())
+        await untilWaiting(1, holder)
+        const next = new Lock(other, path).acquire()
+        await untilWaiting(2, holder)
+        await fixture.expire(expired)
+        expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
+        await held.release()
+        await (await next).release()
+      },
+    )
 
     itEverywhere('aborts the signal of a holder with watchOwnNode when another session deletes the node', async () => {
       const [holder, other] = [await fixture.open(), await fixture.open()]
@@ -364,7 +373,7 @@ for (const {
         await held.release()
       })
     else {
-      it('throws UNSUPPORTED from guard() because a later node may have the same name', async () => {
+      itInVirtualTime('throws UNSUPPORTED from guard() because a later node may have the same name', async () => {
         const held = await new Lock(await fixture.open(), path).acquire()
         expect(() => held.guard())
           .to.throw(RecipeError)
@@ -372,16 +381,19 @@ for (const {
         await held.release()
       })
 
-      it('aborts the signal of a holder with watchOwnNode when its node is replaced, and does not delete the new node', async () => {
-        const [holder, other] = [await fixture.open(), await fixture.open()]
-        const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
-        const lost = once(held.signal, 'abort')
-        await other.multi([{ delete: held.path }, { create: held.path, mode: 'ephemeral' }])
-        await lost
-        await holder.settled()
-        expect(await other.getEphemerals()).to.deep.equal([held.path])
-        await other.delete(held.path)
-      })
+      itInVirtualTime(
+        'aborts the signal of a holder with watchOwnNode when its node is replaced, and does not delete the new node',
+        async () => {
+          const [holder, other] = [await fixture.open(), await fixture.open()]
+          const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
+          const lost = once(held.signal, 'abort')
+          await other.multi([{ delete: held.path }, { create: held.path, mode: 'ephemeral' }])
+          await lost
+          await holder.settled()
+          expect(await other.getEphemerals()).to.deep.equal([held.path])
+          await other.delete(held.path)
+        },
+      )
 
       itEverywhere(
         'aborts the signal of a holder with watchOwnNode when its node was replaced while it was disconnected',
@@ -426,33 +438,36 @@ for (const {
         expect(await other.exists(held.path)).to.equal(null)
       })
 
-      it('rejects use() with that error, or with an AggregateError if the callback threw too', async () => {
-        const [holder, other] = [await fixture.open(), await fixture.open()]
-        const failureUnder = async (end: () => void): Promise<unknown> => {
-          let held!: Held
-          const failure = await failureOf(
-            new Lock(holder, path).use(async taken => {
-              held = taken
-              await other.setACL(parentOf(held.path), noDelete)
-              end()
-            }),
-          )
-          await other.setACL(parentOf(held.path), openACL)
-          await held.release()
-          return failure
-        }
-        const thrown = new Error('thrown by the callback')
-        expect(await failureUnder(() => undefined)).to.have.property('code', 'NOAUTH')
-        const both = await failureUnder(() => {
-          throw thrown
-        })
-        expect(both).to.be.instanceOf(AggregateError)
-        const [first, second] = (both as AggregateError).errors as unknown[]
-        expect(first).to.equal(thrown)
-        expect(second).to.have.property('code', 'NOAUTH')
-      })
+      itInVirtualTime(
+        'rejects use() with that error, or with an AggregateError if the callback threw too',
+        async () => {
+          const [holder, other] = [await fixture.open(), await fixture.open()]
+          const failureUnder = async (end: () => void): Promise<unknown> => {
+            let held!: Held
+            const failure = await failureOf(
+              new Lock(holder, path).use(async taken => {
+                held = taken
+                await other.setACL(parentOf(held.path), noDelete)
+                end()
+              }),
+            )
+            await other.setACL(parentOf(held.path), openACL)
+            await held.release()
+            return failure
+          }
+          const thrown = new Error('thrown by the callback')
+          expect(await failureUnder(() => undefined)).to.have.property('code', 'NOAUTH')
+          const both = await failureUnder(() => {
+            throw thrown
+          })
+          expect(both).to.be.instanceOf(AggregateError)
+          const [first, second] = (both as AggregateError).errors as unknown[]
+          expect(first).to.equal(thrown)
+          expect(second).to.have.property('code', 'NOAUTH')
+        },
+      )
 
-      it('aborts the signal when the session expires', async () => {
+      itInVirtualTime('aborts the signal when the session expires', async () => {
         const { holder, held } = await acquireAndFailRelease({})
         const lost = once(held.signal, 'abort')
         await fixture.expire(holder)
@@ -460,7 +475,7 @@ for (const {
         expect(held.signal.reason).to.have.property('code', 'LOST')
       })
 
-      it('aborts the signal when another session deletes the node', async () => {
+      itInVirtualTime('aborts the signal when another session deletes the node', async () => {
         const { other, held } = await acquireAndFailRelease({ watchOwnNode: true })
         const lost = once(held.signal, 'abort')
         await other.delete(held.path)
@@ -483,20 +498,23 @@ for (const {
       await held.release()
     })
 
-    it('aborts only the revoked signal of a holder with watchOwnNode when revoke() is called', async () => {
-      const [holder, other] = [await fixture.open(), await fixture.open()]
-      const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
-      const revoked = once(held.revoked, 'abort')
-      await other.setData(held.path, 'not a request')
-      await fixture.sleep(1)
-      expect(held.revoked.aborted).to.equal(false)
-      expect(await revoke(other, held.path)).to.equal(true)
-      await revoked
-      expect(held.signal.aborted).to.equal(false)
-      expect(held.validFor()).to.be.above(0)
-      await held.release()
-      expect(await revoke(other, held.path)).to.equal(false)
-    })
+    itInVirtualTime(
+      'aborts only the revoked signal of a holder with watchOwnNode when revoke() is called',
+      async () => {
+        const [holder, other] = [await fixture.open(), await fixture.open()]
+        const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
+        const revoked = once(held.revoked, 'abort')
+        await other.setData(held.path, 'not a request')
+        await fixture.sleep(1)
+        expect(held.revoked.aborted).to.equal(false)
+        expect(await revoke(other, held.path)).to.equal(true)
+        await revoked
+        expect(held.signal.aborted).to.equal(false)
+        expect(held.validFor()).to.be.above(0)
+        await held.release()
+        expect(await revoke(other, held.path)).to.equal(false)
+      },
+    )
 
     if (isQueue)
       itEverywhere('queues a waiter again when another session deletes its node', async () => {

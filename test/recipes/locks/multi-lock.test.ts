@@ -4,7 +4,7 @@ import { EphemeralMutex, MultiLock, Mutex, TicketMutex } from '../../../src/reci
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
+onBothServers('MultiLock', (fixture, { itInVirtualTime, itEverywhere }) => {
   const at = (name: string) => `${fixture.path}/${name}`
 
   itEverywhere('holds all of its locks, and releases them in reverse order', async () => {
@@ -41,7 +41,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await Promise.all(clients.map(acquireRepeatedly))
   })
 
-  it('acquires locks of different views in the order of their paths at the server', async () => {
+  itInVirtualTime('acquires locks of different views in the order of their paths at the server', async () => {
     const client = await fixture.open()
     await client.ensurePath(at('z'))
     const inView = new Mutex(client.chroot(at('z')), '/0')
@@ -50,7 +50,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  it('acquires the locks of a nested MultiLock one by one, in the order of all paths', async () => {
+  itInVirtualTime('acquires the locks of a nested MultiLock one by one, in the order of all paths', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const [a, b, c] = ['a', 'b', 'c'].map(name => new Mutex(client, at(name))) as [Mutex, Mutex, Mutex]
     const nested = new MultiLock([new MultiLock([a, c]), b])
@@ -67,7 +67,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
       .with.property('code', 'BADARGUMENTS')
   })
 
-  it('has one timeout for all of its locks, and holds none after it', async () => {
+  itInVirtualTime('has one timeout for all of its locks, and holds none after it', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b')), new Mutex(client, at('c'))])
@@ -77,7 +77,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await taken.release()
   })
 
-  it('makes tryAcquire() resolve with null and hold none if one lock is held', async () => {
+  itInVirtualTime('makes tryAcquire() resolve with null and hold none if one lock is held', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
@@ -90,7 +90,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     expect(held).to.not.equal(null)
   })
 
-  it('aborts its signal when one lock is lost, and holds the others until it is released', async () => {
+  itInVirtualTime('aborts its signal when one lock is lost, and holds the others until it is released', async () => {
     const client = await fixture.open()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const held = await multi.acquire({ watchOwnNode: true })
@@ -102,7 +102,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  it('releases all locks and starts again if one is lost while it waits for another', async () => {
+  itInVirtualTime('releases all locks and starts again if one is lost while it waits for another', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('c')).acquire()
     const multi = new MultiLock(['a', 'b', 'c'].map(name => new Mutex(client, at(name))))
@@ -126,7 +126,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  it('is not granted with a lock that was lost while it waited for another', async () => {
+  itInVirtualTime('is not granted with a lock that was lost while it waited for another', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const acquiring = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))]).acquire({
@@ -152,18 +152,21 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await taken.release()
   })
 
-  it('releases the other locks if the release of one is rejected, and rejects with that error', async () => {
-    const client = await fixture.open()
-    const multi = new MultiLock(['a', 'b', 'c'].map(name => new Mutex(client, at(name))))
-    const held = await multi.acquire()
-    await fixture.observer.setACL(at('b'), [aclOf('world', 'anyone', perms.all & ~perms.delete)])
-    expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
-    expect(await fixture.ephemeralNodes()).to.deep.equal([held.held[1]?.path])
-    await fixture.observer.setACL(at('b'), openACL)
-    await held.release()
-  })
+  itInVirtualTime(
+    'releases the other locks if the release of one is rejected, and rejects with that error',
+    async () => {
+      const client = await fixture.open()
+      const multi = new MultiLock(['a', 'b', 'c'].map(name => new Mutex(client, at(name))))
+      const held = await multi.acquire()
+      await fixture.observer.setACL(at('b'), [aclOf('world', 'anyone', perms.all & ~perms.delete)])
+      expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
+      expect(await fixture.ephemeralNodes()).to.deep.equal([held.held[1]?.path])
+      await fixture.observer.setACL(at('b'), openACL)
+      await held.release()
+    },
+  )
 
-  it('aborts its signal when a lock is lost after a rejected release', async () => {
+  itInVirtualTime('aborts its signal when a lock is lost after a rejected release', async () => {
     const client = await fixture.open()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const held = await multi.acquire({ watchOwnNode: true })
@@ -187,7 +190,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await client.delete('/guarded')
   })
 
-  it('throws UNSUPPORTED from guard() if a lock has no guard or the chroots differ', async () => {
+  itInVirtualTime('throws UNSUPPORTED from guard() if a lock has no guard or the chroots differ', async () => {
     const client = await fixture.open()
     await client.ensurePath(fixture.path)
     const mutex = new Mutex(client, at('a'))
@@ -200,7 +203,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     }
   })
 
-  it('throws BADARGUMENTS for no locks, and for two locks of one path, which would deadlock', async () => {
+  itInVirtualTime('throws BADARGUMENTS for no locks, and for two locks of one path, which would deadlock', async () => {
     const client = await fixture.open()
     await client.ensurePath(fixture.path)
     const expectRejected = (...locks: Mutex[]) =>
@@ -216,7 +219,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     expectRejected(new Mutex(client, at('a')), new Mutex(client.chroot(fixture.path), '/a'))
   })
 
-  it('accepts locks of different kinds', async () => {
+  itInVirtualTime('accepts locks of different kinds', async () => {
     const client = await fixture.open()
     const multi = new MultiLock([new TicketMutex(client, at('a')), new Mutex(client, at('b'))])
     await multi.use(held => expect(held.held).to.have.length(2))

@@ -24,7 +24,7 @@ const HOSTS: ReadWriteDialect = {
   write: { prefix: 'host-W-', pattern: /^host-W-(\d+)$/ },
 }
 
-onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
+onBothServers('ReadWriteLock', (fixture, { itInVirtualTime, itEverywhere }) => {
   const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, fixture.path, options)
 
   /** Calls acquire() and resolves when it waits, with its node and its watch at the server. */
@@ -113,7 +113,7 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
     await written.release()
   })
 
-  it('reports the contenders of both sides from either side', async () => {
+  itInVirtualTime('reports the contenders of both sides from either side', async () => {
     const [reader, writer] = [await fixture.open(), await fixture.open()]
     const held = await lockOf(reader).readLock.acquire()
     const writing = await queueUp(lockOf(writer).writeLock)
@@ -217,24 +217,24 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
       expect(names).to.deep.equal(['__rlock__0000000000', '__lock__0000000001'])
     })
 
-    it('uses custom names, and identifies a node’s owner only by the node’s data', async () => {
+    itInVirtualTime('uses custom names, and identifies a node’s owner only by the node’s data', async () => {
       expect(await namesWith({ dialect: HOSTS })).to.deep.equal(['host-R-0000000000', 'host-W-0000000001'])
     })
 
-    it('throws if there is no dialect of that name', () => {
+    itInVirtualTime('throws if there is no dialect of that name', () => {
       expect(() => lockOf(fixture.observer, { dialect: 'zookeeper' as never }))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
     })
 
-    it('throws if the pattern of the writers matches readers', () => {
+    itInVirtualTime('throws if the pattern of the writers matches readers', () => {
       const dialect = { read: HOSTS.read, write: { prefix: 'host-W-', pattern: /^host-\w-(\d+)$/ } }
       expect(() => lockOf(fixture.observer, { dialect }))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
     })
 
-    it('reports contenders with the names of another dialect', async () => {
+    itInVirtualTime('reports contenders with the names of another dialect', async () => {
       const client = await fixture.open()
       const foreignNode = await fixture.observer.create(`${fixture.path}/_c_${randomUUID()}-lock-`, '', {
         mode: 'ephemeralSequential',
@@ -248,7 +248,7 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
       await fixture.observer.delete(foreignNode.path)
     })
 
-    it('rejects with EXHAUSTED and leaves no node if the parsed number is too large', async () => {
+    itInVirtualTime('rejects with EXHAUSTED and leaves no node if the parsed number is too large', async () => {
       const client = await fixture.open()
       // The sample that the constructor checks is valid; every created node gets an additional digit before its number.
       const number = (uuid: string) => (uuid.startsWith('01234567') ? '' : '9')
@@ -265,7 +265,7 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
   })
 
   describe('with an owner', () => {
-    it('rejects the write lock with UPGRADE at once while the owner holds the read lock', async () => {
+    itInVirtualTime('rejects the write lock with UPGRADE at once while the owner holds the read lock', async () => {
       const { readLock, writeLock } = lockOf(await fixture.open())
       const [owner, other] = [{}, {}]
       const held = await readLock.acquire({ owner })
@@ -281,7 +281,7 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
       await (await writeLock.acquire({ owner })).release()
     })
 
-    it('rejects either lock at once while the owner holds the write lock', async () => {
+    itInVirtualTime('rejects either lock at once while the owner holds the write lock', async () => {
       const { readLock, writeLock } = lockOf(await fixture.open())
       const held = await writeLock.acquire({ owner: 7 })
       for (const side of [readLock, writeLock])
@@ -303,7 +303,7 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
       await (await writeLock.acquire({ owner: 7 })).release()
     })
 
-    it('rejects upgrade() with UPGRADE and a message that says what to do', async () => {
+    itInVirtualTime('rejects upgrade() with UPGRADE and a message that says what to do', async () => {
       const held = await lockOf(await fixture.open()).readLock.acquire()
       const error = await failureOf(held.upgrade())
       expect(error).to.be.instanceOf(RecipeError).with.property('code', 'UPGRADE')

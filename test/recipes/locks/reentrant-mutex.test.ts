@@ -10,7 +10,7 @@ import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { simulateReentrantMutex } from './reentrant-model.ts'
 
-onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
+onBothServers('ReentrantMutex', (fixture, { itInVirtualTime, itEverywhere }) => {
   itEverywhere('is acquired again by its owner, with the same token, and released after as many releases', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
@@ -25,21 +25,24 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
-  it('grants two simultaneous calls of one owner together, and those of the next owner after them', async () => {
-    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
-    const acquireTwice = async (owner: string) => Promise.all([lock.acquire({ owner }), lock.acquire({ owner })])
-    const [mine, yours] = [acquireTwice('me'), acquireTwice('you')]
-    for (const acquiring of [mine, yours]) {
-      const [first, second] = await acquiring
-      expect(second.token).to.equal(first.token)
-      expect(await fixture.ephemeralNodes()).to.have.length(1)
-      await second.release()
-      await first.release()
-    }
-    expect((await yours)[0].token > (await mine)[0].token).to.equal(true)
-  })
+  itInVirtualTime(
+    'grants two simultaneous calls of one owner together, and those of the next owner after them',
+    async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path)
+      const acquireTwice = async (owner: string) => Promise.all([lock.acquire({ owner }), lock.acquire({ owner })])
+      const [mine, yours] = [acquireTwice('me'), acquireTwice('you')]
+      for (const acquiring of [mine, yours]) {
+        const [first, second] = await acquiring
+        expect(second.token).to.equal(first.token)
+        expect(await fixture.ephemeralNodes()).to.have.length(1)
+        await second.release()
+        await first.release()
+      }
+      expect((await yours)[0].token > (await mine)[0].token).to.equal(true)
+    },
+  )
 
-  it('keeps an owner’s second call waiting when its first one is cancelled', async () => {
+  itInVirtualTime('keeps an owner’s second call waiting when its first one is cancelled', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const elsewhere = await new Mutex(other, fixture.path).acquire()
     const lock = new ReentrantMutex(client, fixture.path)
@@ -53,7 +56,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     await (await second).release()
   })
 
-  it('grants nothing during a release, not even to the releasing owner', async () => {
+  itInVirtualTime('grants nothing during a release, not even to the releasing owner', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const lock = new ReentrantMutex(client, fixture.path)
     const first = await lock.acquire({ owner: 'me' })
@@ -72,20 +75,23 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     await (await again).release()
   })
 
-  it('lets the next local owner acquire again although the previous owner has called acquire() during its release', async () => {
-    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
-    const first = await lock.acquire({ owner: 'me' })
-    const next = lock.acquire({ owner: 'you' })
-    const released = first.release()
-    const again = lock.acquire({ owner: 'me' }).then(held => held.release())
-    const yours = await next
-    await released
-    const inner = await lock.acquire({ owner: 'you', timeout: 10_000 })
-    expect(inner.token).to.equal(yours.token)
-    await inner.release()
-    await yours.release()
-    await again
-  })
+  itInVirtualTime(
+    'lets the next local owner acquire again although the previous owner has called acquire() during its release',
+    async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path)
+      const first = await lock.acquire({ owner: 'me' })
+      const next = lock.acquire({ owner: 'you' })
+      const released = first.release()
+      const again = lock.acquire({ owner: 'me' }).then(held => held.release())
+      const yours = await next
+      await released
+      const inner = await lock.acquire({ owner: 'you', timeout: 10_000 })
+      expect(inner.token).to.equal(yours.token)
+      await inner.release()
+      await yours.release()
+      await again
+    },
+  )
 
   itEverywhere('is still held if the server rejects the release, and can be released later', async () => {
     const all = openACL[0]?.id ?? expect.fail()
@@ -106,18 +112,21 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
-  it('rejects an invalid timeout with BADARGUMENTS, even if the owner already holds the lock', async () => {
-    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
-    const acquireInvalid = () => failureOf(lock.acquire({ owner: 'me', timeout: NaN }))
-    expect(await acquireInvalid()).to.have.property('code', 'BADARGUMENTS')
-    const held = await lock.acquire({ owner: 'me' })
-    expect(await acquireInvalid()).to.have.property('code', 'BADARGUMENTS')
-    expect(await failureOf(lock.tryAcquire({ timeout: -1 }))).to.have.property('code', 'BADARGUMENTS')
-    await held.release()
-    expect(await fixture.ephemeralNodes()).to.deep.equal([])
-  })
+  itInVirtualTime(
+    'rejects an invalid timeout with BADARGUMENTS, even if the owner already holds the lock',
+    async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path)
+      const acquireInvalid = () => failureOf(lock.acquire({ owner: 'me', timeout: NaN }))
+      expect(await acquireInvalid()).to.have.property('code', 'BADARGUMENTS')
+      const held = await lock.acquire({ owner: 'me' })
+      expect(await acquireInvalid()).to.have.property('code', 'BADARGUMENTS')
+      expect(await failureOf(lock.tryAcquire({ timeout: -1 }))).to.have.property('code', 'BADARGUMENTS')
+      await held.release()
+      expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    },
+  )
 
-  it('counts one release per hold, however often release() is called on it', async () => {
+  itInVirtualTime('counts one release per hold, however often release() is called on it', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
     const second = await lock.acquire({ owner: 'me' })
@@ -126,7 +135,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     await first.release()
   })
 
-  it('excludes other owners, and callers without an owner, until the last release', async () => {
+  itInVirtualTime('excludes other owners, and callers without an owner, until the last release', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire({ owner: 'me' })
     expect(await lock.tryAcquire({ owner: 'you' })).to.equal(null)
@@ -181,7 +190,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     },
   )
 
-  it('has one queue per path at the server for all chroot views of a session', async () => {
+  itInVirtualTime('has one queue per path at the server for all chroot views of a session', async () => {
     const client = await fixture.open()
     await client.ensurePath(fixture.path)
     const view = client.chroot(fixture.path)
@@ -192,7 +201,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     await again.release()
   })
 
-  it('sends nothing while a local owner holds the lock', async () => {
+  itInVirtualTime('sends nothing while a local owner holds the lock', async () => {
     const sent: number[] = []
     const client = await fixture.open({
       onFrame: ({ from, first, bytes }: ObservedFrame) => {
@@ -213,7 +222,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  it('skips local waiters that were cancelled', async () => {
+  itInVirtualTime('skips local waiters that were cancelled', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire()
     const canceller = new AbortController()
@@ -225,7 +234,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     await (await next).release()
   })
 
-  it('grants the next local waiter when the one before timed out in the queue at the server', async () => {
+  itInVirtualTime('grants the next local waiter when the one before timed out in the queue at the server', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const elsewhere = await new HerdMutex(other, fixture.path).acquire()
     const lock = new ReentrantMutex(client, fixture.path)
@@ -249,22 +258,25 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
 
-  it('rejects all local waiters with CLOSED when the client is closed, even before the holder releases', async () => {
-    const client = await fixture.open()
-    const lock = new ReentrantMutex(client, fixture.path)
-    const held = await lock.acquire({ owner: 'me' })
-    const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire({ owner: 'you' }))]
-    await client.close()
-    for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'CLOSED')
-    for (const owner of ['me', 'you']) {
-      expect(await failureOf(lock.acquire({ owner }))).to.have.property('code', 'CLOSED')
-      expect(await failureOf(lock.tryAcquire({ owner }))).to.have.property('code', 'CLOSED')
-    }
-    expect(held.signal.aborted).to.equal(true)
-    await held.release()
-  })
+  itInVirtualTime(
+    'rejects all local waiters with CLOSED when the client is closed, even before the holder releases',
+    async () => {
+      const client = await fixture.open()
+      const lock = new ReentrantMutex(client, fixture.path)
+      const held = await lock.acquire({ owner: 'me' })
+      const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire({ owner: 'you' }))]
+      await client.close()
+      for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'CLOSED')
+      for (const owner of ['me', 'you']) {
+        expect(await failureOf(lock.acquire({ owner }))).to.have.property('code', 'CLOSED')
+        expect(await failureOf(lock.tryAcquire({ owner }))).to.have.property('code', 'CLOSED')
+      }
+      expect(held.signal.aborted).to.equal(true)
+      await held.release()
+    },
+  )
 
-  it('rejects local waiters with SESSIONEXPIRED even if the holder never releases', async () => {
+  itInVirtualTime('rejects local waiters with SESSIONEXPIRED even if the holder never releases', async () => {
     const client = await fixture.open()
     const lock = new ReentrantMutex(client, fixture.path)
     await lock.acquire()
@@ -273,7 +285,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
 
-  it('rejects local waiters with SESSIONEXPIRED after the holder’s release was rejected', async () => {
+  itInVirtualTime('rejects local waiters with SESSIONEXPIRED after the holder’s release was rejected', async () => {
     const all = openACL[0]?.id ?? expect.fail()
     const [client, directory] = [await fixture.open(), `${fixture.path}/kept`]
     await fixture.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
@@ -286,46 +298,52 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     expect(held.signal.aborted).to.equal(true)
   })
 
-  it('aborts the signal of a nested hold when the node is deleted, if the outer call set watchOwnNode', async () => {
-    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
-    const using = lock.use(
-      () =>
-        lock.use(
-          async inner => {
-            await fixture.observer.delete(inner.path)
-            await fixture.until(() => inner.signal.aborted)
-            return 'inner'
-          },
-          { owner: 'me' },
-        ),
-      { owner: 'me' },
-    )
-    expect(await failureOf(using)).to.include({ code: 'LOST', value: 'inner' })
-  })
+  itInVirtualTime(
+    'aborts the signal of a nested hold when the node is deleted, if the outer call set watchOwnNode',
+    async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path)
+      const using = lock.use(
+        () =>
+          lock.use(
+            async inner => {
+              await fixture.observer.delete(inner.path)
+              await fixture.until(() => inner.signal.aborted)
+              return 'inner'
+            },
+            { owner: 'me' },
+          ),
+        { owner: 'me' },
+      )
+      expect(await failureOf(using)).to.include({ code: 'LOST', value: 'inner' })
+    },
+  )
 
-  it('watches its node if any call of the owner sets watchOwnNode, and reports the loss to every hold', async () => {
-    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
-    const owner = 'me'
-    const outer = await lock.acquire({ owner })
-    const using = lock.use(
-      async ({ path, signal }) => {
-        await fixture.observer.delete(path)
-        await fixture.until(() => signal.aborted)
-      },
-      { owner },
-    )
-    expect(await failureOf(using)).to.have.property('code', 'LOST')
-    expect(outer.signal.reason).to.include({ code: 'LOST' })
-    await outer.release()
+  itInVirtualTime(
+    'watches its node if any call of the owner sets watchOwnNode, and reports the loss to every hold',
+    async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path)
+      const owner = 'me'
+      const outer = await lock.acquire({ owner })
+      const using = lock.use(
+        async ({ path, signal }) => {
+          await fixture.observer.delete(path)
+          await fixture.until(() => signal.aborted)
+        },
+        { owner },
+      )
+      expect(await failureOf(using)).to.have.property('code', 'LOST')
+      expect(outer.signal.reason).to.include({ code: 'LOST' })
+      await outer.release()
 
-    // The calls are simultaneous, and the second one shares the first one’s request.
-    const both = await Promise.all([lock.acquire({ owner }), lock.acquire({ owner, watchOwnNode: true })])
-    await fixture.observer.delete(both[0].path)
-    await fixture.until(() => both[0].signal.aborted)
-    for (const held of both) await held.release()
-  })
+      // The calls are simultaneous, and the second one shares the first one’s request.
+      const both = await Promise.all([lock.acquire({ owner }), lock.acquire({ owner, watchOwnNode: true })])
+      await fixture.observer.delete(both[0].path)
+      await fixture.until(() => both[0].signal.aborted)
+      for (const held of both) await held.release()
+    },
+  )
 
-  it('queues local waiters and its old owner at the server again when it is lost', async () => {
+  itInVirtualTime('queues local waiters and its old owner at the server again when it is lost', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire({ owner: 'me', watchOwnNode: true })
     const inner = await lock.acquire({ owner: 'me' })
@@ -345,7 +363,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
   })
 
   describe('with byContext', () => {
-    it('is acquired again by nested functions of the callback at any depth', async () => {
+    itInVirtualTime('is acquired again by nested functions of the callback at any depth', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       const nest = async (depth: number): Promise<bigint[]> =>
         lock.use(async ({ token }) => [token, ...(depth > 0 ? await nest(depth - 1) : [])])
@@ -354,14 +372,14 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
       expect(new Set(tokens).size).to.equal(1)
     })
 
-    it('rejects with BADARGUMENTS if the options are not an object', async () => {
+    itInVirtualTime('rejects with BADARGUMENTS if the options are not an object', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       for (const options of [50, null] as never[])
         for (const refused of [lock.acquire(options), lock.use(() => expect.fail('the callback ran'), options)])
           expect(await failureOf(refused)).to.have.property('code', 'BADARGUMENTS')
     })
 
-    it('excludes concurrent functions of one caller from each other', async () => {
+    itInVirtualTime('excludes concurrent functions of one caller from each other', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path)
       let inside = 0
       const task = () =>
@@ -376,7 +394,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
       await Promise.all([task(), task(), task()])
     })
 
-    it('treats parallel branches of the holder’s callback as the holder', async () => {
+    itInVirtualTime('treats parallel branches of the holder’s callback as the holder', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       await lock.use(async () => {
         const both = await Promise.all([lock.acquire(), lock.acquire()])
@@ -385,7 +403,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
       })
     })
 
-    it('queues a context whose hold has ended', async () => {
+    itInVirtualTime('queues a context whose hold has ended', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       let open!: () => void
       const gate = new Promise<void>(resolve => (open = resolve))
@@ -400,7 +418,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
       await (await queued).release()
     })
 
-    it('treats functions that the caller of acquire() calls afterwards as the holder', async () => {
+    itInVirtualTime('treats functions that the caller of acquire() calls afterwards as the holder', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       const inner = async () => {
         const held = await lock.acquire()
@@ -412,7 +430,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
       await held.release()
     })
 
-    it('excludes tasks from each other that were started after their starter’s hold ended', async () => {
+    itInVirtualTime('excludes tasks from each other that were started after their starter’s hold ended', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       await (await lock.acquire()).release()
       const start = <T>(task: () => Promise<T>) => fixture.observer.exists('/').then(task)
@@ -424,22 +442,25 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
       await (await next).release()
     })
 
-    it('excludes simultaneous acquire() calls of one context from each other, and each can acquire again', async () => {
-      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
-      let inside = 0
-      const task = async () => {
-        const held = await lock.acquire()
-        expect(++inside).to.equal(1)
-        const inner = await lock.acquire()
-        expect(inner.token).to.equal(held.token)
-        await inner.release()
-        inside--
-        await held.release()
-      }
-      await Promise.all([task(), task(), task()])
-    })
+    itInVirtualTime(
+      'excludes simultaneous acquire() calls of one context from each other, and each can acquire again',
+      async () => {
+        const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
+        let inside = 0
+        const task = async () => {
+          const held = await lock.acquire()
+          expect(++inside).to.equal(1)
+          const inner = await lock.acquire()
+          expect(inner.token).to.equal(held.token)
+          await inner.release()
+          inside--
+          await held.release()
+        }
+        await Promise.all([task(), task(), task()])
+      },
+    )
 
-    it('recognizes the holder of two locks that were acquired simultaneously', async () => {
+    itInVirtualTime('recognizes the holder of two locks that were acquired simultaneously', async () => {
       const client = await fixture.open()
       const [one, other] = ['one', 'other'].map(
         name => new ReentrantMutex(client, `${fixture.path}/${name}`, { byContext: true }),
@@ -450,7 +471,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
       await Promise.all([...again, ...both].map(held => held.release()))
     })
 
-    it('queues a branch that continues during the release', async () => {
+    itInVirtualTime('queues a branch that continues during the release', async () => {
       const [client, other] = [await fixture.open(), await fixture.open()]
       const lock = new ReentrantMutex(client, fixture.path, { byContext: true })
       let branch!: Promise<Held>

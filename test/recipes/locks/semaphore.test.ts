@@ -14,7 +14,7 @@ type Action = (typeof ACTIONS)[number]
 /** The watches of a contender at the head of the gate: one on the leases, and one on its own node at the gate. */
 const GATE_HOLDER_WATCHES = 2
 
-onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
+onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
   const gate = () => fixture.childPaths('/locks')
   const leases = () => fixture.childPaths('/leases')
   const semaphoreOf = (client: Client, permits: number, options?: LockOptions) =>
@@ -43,45 +43,48 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     },
   )
 
-  it('never exceeds its permits when contenders cancel, lose connections, or have their nodes at the gate deleted', async () => {
-    const all = await Promise.all(Array.from({ length: 8 }, () => fixture.openWithFaults()))
-    const plans = fc.array(fc.array(fc.constantFrom(...ACTIONS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
-    type Hold = (held: unknown) => Promise<void>
-    const runPlan = async ({ client, faultyDial }: (typeof all)[number], plan: Action[], hold: Hold) => {
-      const semaphore = semaphoreOf(client, 2)
-      const run: Record<Action, () => Promise<unknown>> = {
-        acquire: () => semaphore.acquire().then(hold),
-        tryAcquire: () => semaphore.tryAcquire().then(hold),
-        async cancel() {
-          const abort = new AbortController()
-          const outcome = outcomeOf(semaphore.acquire({ signal: abort.signal }))
-          await fixture.observer.exists('/')
-          abort.abort(null)
-          await hold(await outcome)
-        },
-        async deleteGateNode() {
-          const [first] = await gate()
-          if (first !== undefined) await fixture.observer.delete(first).catch(() => undefined)
-        },
-        cut: () => Promise.resolve().then(() => faultyDial.cut()),
-      }
-      for (const action of plan) await run[action]()
-    }
-    await fc.assert(
-      fc.asyncProperty(plans, async plan => {
-        let inside = 0
-        const hold = async (held: unknown) => {
-          if (held === null) return
-          expect(++inside).to.be.at.most(2)
-          await fixture.observer.exists('/')
-          inside--
-          await (held as Held).release()
+  itInVirtualTime(
+    'never exceeds its permits when contenders cancel, lose connections, or have their nodes at the gate deleted',
+    async () => {
+      const all = await Promise.all(Array.from({ length: 8 }, () => fixture.openWithFaults()))
+      const plans = fc.array(fc.array(fc.constantFrom(...ACTIONS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
+      type Hold = (held: unknown) => Promise<void>
+      const runPlan = async ({ client, faultyDial }: (typeof all)[number], plan: Action[], hold: Hold) => {
+        const semaphore = semaphoreOf(client, 2)
+        const run: Record<Action, () => Promise<unknown>> = {
+          acquire: () => semaphore.acquire().then(hold),
+          tryAcquire: () => semaphore.tryAcquire().then(hold),
+          async cancel() {
+            const abort = new AbortController()
+            const outcome = outcomeOf(semaphore.acquire({ signal: abort.signal }))
+            await fixture.observer.exists('/')
+            abort.abort(null)
+            await hold(await outcome)
+          },
+          async deleteGateNode() {
+            const [first] = await gate()
+            if (first !== undefined) await fixture.observer.delete(first).catch(() => undefined)
+          },
+          cut: () => Promise.resolve().then(() => faultyDial.cut()),
         }
-        await Promise.all(all.map((each, i) => runPlan(each, plan[i] ?? [], hold)))
-      }),
-      { numRuns: 10 },
-    )
-  })
+        for (const action of plan) await run[action]()
+      }
+      await fc.assert(
+        fc.asyncProperty(plans, async plan => {
+          let inside = 0
+          const hold = async (held: unknown) => {
+            if (held === null) return
+            expect(++inside).to.be.at.most(2)
+            await fixture.observer.exists('/')
+            inside--
+            await (held as Held).release()
+          }
+          await Promise.all(all.map((each, i) => runPlan(each, plan[i] ?? [], hold)))
+        }),
+        { numRuns: 10 },
+      )
+    },
+  )
 
   itEverywhere('has the nodes of Curator’s InterProcessSemaphoreV2', async () => {
     const [first, second] = [await fixture.open(), await fixture.open()]
@@ -142,7 +145,7 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await fourth?.release()
   })
 
-  it('reports how many permits are available and who holds the others', async () => {
+  itInVirtualTime('reports how many permits are available and who holds the others', async () => {
     const [first, second] = [await fixture.open(), await fixture.open()]
     const semaphore = semaphoreOf(first, 2, { data: 'first' })
     expect([await semaphore.available(), await semaphore.contenders()]).to.deep.equal([2, []])
@@ -162,28 +165,31 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     expect(await semaphore.available()).to.equal(2)
   })
 
-  it('makes tryAcquire() resolve with null without writing if no permit is free or a contender waits', async () => {
-    const sent: number[] = []
-    const onFrame = ({ from, first, bytes }: ObservedFrame) => {
-      if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-    }
-    const [holder, waiter, other] = [await fixture.open(), await fixture.open(), await fixture.open({ onFrame })]
-    const tryWith = async (permits: number) => {
-      sent.length = 0
-      const held = await semaphoreOf(other, permits).tryAcquire()
-      return { held, sent: sent.filter(type => type !== opcodes.ping) }
-    }
-    const held = await semaphoreOf(holder, 1).acquire()
-    expect(await tryWith(1)).to.deep.equal({ held: null, sent: [opcodes.getChildren2] })
-    const acquiring = semaphoreOf(waiter, 1).acquire()
-    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
-    expect(await tryWith(3)).to.deep.equal({ held: null, sent: [opcodes.getChildren2, opcodes.getChildren2] })
-    await held.release()
-    await (await acquiring).release()
-    const { held: got } = await tryWith(1)
-    expect(got?.validFor()).to.be.greaterThan(0)
-    await got?.release()
-  })
+  itInVirtualTime(
+    'makes tryAcquire() resolve with null without writing if no permit is free or a contender waits',
+    async () => {
+      const sent: number[] = []
+      const onFrame = ({ from, first, bytes }: ObservedFrame) => {
+        if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
+      }
+      const [holder, waiter, other] = [await fixture.open(), await fixture.open(), await fixture.open({ onFrame })]
+      const tryWith = async (permits: number) => {
+        sent.length = 0
+        const held = await semaphoreOf(other, permits).tryAcquire()
+        return { held, sent: sent.filter(type => type !== opcodes.ping) }
+      }
+      const held = await semaphoreOf(holder, 1).acquire()
+      expect(await tryWith(1)).to.deep.equal({ held: null, sent: [opcodes.getChildren2] })
+      const acquiring = semaphoreOf(waiter, 1).acquire()
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES)
+      expect(await tryWith(3)).to.deep.equal({ held: null, sent: [opcodes.getChildren2, opcodes.getChildren2] })
+      await held.release()
+      await (await acquiring).release()
+      const { held: got } = await tryWith(1)
+      expect(got?.validFor()).to.be.greaterThan(0)
+      await got?.release()
+    },
+  )
 
   itEverywhere('deletes the nodes of unsuccessful simultaneous tryAcquire() calls', async () => {
     const clients = await fixture.openMany(8)
@@ -196,7 +202,7 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await Promise.all(got.map(held => held.release()))
   })
 
-  it('deletes the node of a tryAcquire() that finds no permit free when it is in the gate', async () => {
+  itInVirtualTime('deletes the node of a tryAcquire() that finds no permit free when it is in the gate', async () => {
     const { faultyDial, client } = await fixture.openWithFaults()
     const held = await semaphoreOf(client, 2).acquire()
     // The first node is that at the gate, the second one is the lease.
@@ -213,25 +219,28 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await fixture.observer.delete(path)
   })
 
-  it('makes a waiter whose node at the gate is deleted release its lease and queue again, last', async () => {
-    const [holder, first, second] = [await fixture.open(), await fixture.open(), await fixture.open()]
-    const held = await semaphoreOf(holder, 1).acquire()
-    const displaced = semaphoreOf(first, 1).acquire()
-    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
-    const next = semaphoreOf(second, 1).acquire()
-    await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
-    await fixture.observer.delete((await gate())[0] ?? '')
-    const isGranted = trackSettled(displaced)
-    // The other one holds the gate and has a lease; the first one queues after it, without a lease.
-    await fixture.until(async () => (await gate()).length === 2 && (await leases()).length === 2)
-    await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
-    await held.release()
-    await (await next).release()
-    await (await displaced).release()
-    expect(isGranted()).to.equal(true)
-  })
+  itInVirtualTime(
+    'makes a waiter whose node at the gate is deleted release its lease and queue again, last',
+    async () => {
+      const [holder, first, second] = [await fixture.open(), await fixture.open(), await fixture.open()]
+      const held = await semaphoreOf(holder, 1).acquire()
+      const displaced = semaphoreOf(first, 1).acquire()
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES)
+      const next = semaphoreOf(second, 1).acquire()
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
+      await fixture.observer.delete((await gate())[0] ?? '')
+      const isGranted = trackSettled(displaced)
+      // The other one holds the gate and has a lease; the first one queues after it, without a lease.
+      await fixture.until(async () => (await gate()).length === 2 && (await leases()).length === 2)
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
+      await held.release()
+      await (await next).release()
+      await (await displaced).release()
+      expect(isGranted()).to.equal(true)
+    },
+  )
 
-  it('creates a new lease for a waiter whose lease was deleted', async () => {
+  itInVirtualTime('creates a new lease for a waiter whose lease was deleted', async () => {
     const [holder, client] = [await fixture.open(), await fixture.open()]
     const held = await semaphoreOf(holder, 1).acquire()
     const acquiring = semaphoreOf(client, 1).acquire()
@@ -272,7 +281,7 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     expect(await failureOf(held.guard().setData('/', '').commit())).to.have.property('code', 'NONODE')
   })
 
-  it('ignores foreign names among its leases', async () => {
+  itInVirtualTime('ignores foreign names among its leases', async () => {
     const client = await fixture.open()
     const semaphore = semaphoreOf(client, 1)
     await client.ensurePath(`${fixture.path}/leases`)
@@ -282,14 +291,14 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await fixture.observer.deleteRecursive(fixture.path)
   })
 
-  it('throws BADARGUMENTS unless permits is a positive safe integer', () => {
+  itInVirtualTime('throws BADARGUMENTS unless permits is a positive safe integer', () => {
     for (const permits of [0, -1, 1.5, NaN, Infinity, 2 ** 53, '3', undefined])
       expect(() => semaphoreOf(fixture.observer, permits as number))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
   })
 
-  it('throws BADARGUMENTS for an invalid path, because the leases would be elsewhere', () => {
+  itInVirtualTime('throws BADARGUMENTS for an invalid path, because the leases would be elsewhere', () => {
     for (const path of ['', 'leases', '/a/'])
       expect(() => new Semaphore(fixture.observer, path, 1))
         .to.throw(ZooKeeperError)

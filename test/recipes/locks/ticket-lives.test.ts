@@ -9,7 +9,7 @@ import { onBothServers } from '../fixture.ts'
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const LAST = 0x7fff_ffff
 
-onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
+onBothServers('a life of a TicketMutex', (fixture, { itInVirtualTime, itEverywhere }) => {
   let observer: Client
   let path: string
 
@@ -147,7 +147,7 @@ onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
     expect([await acquire(), await acquire()]).to.deep.equal([6, 1])
   })
 
-  it('is remembered for at most a thousand locks of a session', async () => {
+  itInVirtualTime('is remembered for at most a thousand locks of a session', async () => {
     let lists = 0
     const client = await fixture.open({
       onFrame({ from, first, bytes }: ObservedFrame) {
@@ -175,7 +175,7 @@ onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
       ['the largest number', LAST],
       ['negative numbers', -LAST + 7],
     ] as const)
-      it(`is followed by another one, and its directory is deleted (${numbers})`, async () => {
+      itInVirtualTime(`is followed by another one, and its directory is deleted (${numbers})`, async () => {
         const name = await beginAt(next)
         const paths = [await useOnce(await fixture.open()), await useOnce(await fixture.open())]
         const second = await nameInData()
@@ -184,7 +184,7 @@ onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
         expect(await children()).to.deep.equal([second])
       })
 
-    it('ends only when its last holder has released the lock', async () => {
+    itInVirtualTime('ends only when its last holder has released the lock', async () => {
       const name = await beginAt(LAST - 1)
       const held = await new TicketMutex(await fixture.open(), path).acquire()
       expect(held.path).to.equal(`${path}/${name}/t-2147483646`)
@@ -209,7 +209,7 @@ onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
       expect(await nameInData()).not.to.equal(name)
     })
 
-    it('leaves no node and no watch of a contender that gives up', async () => {
+    itInVirtualTime('leaves no node and no watch of a contender that gives up', async () => {
       await beginAt(LAST - 1)
       const held = await new TicketMutex(await fixture.open(), path).acquire()
       const watches = await fixture.watchCount()
@@ -225,7 +225,7 @@ onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
       await held.release()
     })
 
-    it('is followed by another one for tryAcquire(), unless it has tickets', async () => {
+    itInVirtualTime('is followed by another one for tryAcquire(), unless it has tickets', async () => {
       await beginAt(LAST)
       const client = await fixture.open()
       const got = (await new TicketMutex(client, path).tryAcquire()) as Held

@@ -6,7 +6,7 @@ import { TicketMutex, type Held } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
+onBothServers('TicketMutex', (fixture, { itInVirtualTime, itEverywhere }) => {
   let observer: Client
   let path: string
 
@@ -62,7 +62,7 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
     expect((await observer.getData(await directory())).data?.toString()).to.equal('0000000004')
   })
 
-  it('excludes contenders of one session from each other, and grants them in order', async () => {
+  itInVirtualTime('excludes contenders of one session from each other, and grants them in order', async () => {
     const client = await fixture.open()
     const order: number[] = []
     const acquireOnce = (i: number) => new TicketMutex(client, path).use(() => order.push(i))
@@ -101,7 +101,7 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
     },
   )
 
-  it('skips cancelled waiters, at the end of the queue and in its middle', async () => {
+  itInVirtualTime('skips cancelled waiters, at the end of the queue and in its middle', async () => {
     const { at, order, release } = await queue(5)
     for (const { client, abort, granted } of [at(2), at(4)]) {
       const failing = failureOf(granted)
@@ -125,7 +125,7 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
     expect(order).to.deep.equal([0, 1, 3])
   })
 
-  it('skips a ticket that another session deletes; its owner queues again', async () => {
+  itInVirtualTime('skips a ticket that another session deletes; its owner queues again', async () => {
     const { order, release } = await queue(4)
     await observer.delete(`${await directory()}/t-0000000001`)
     await release(0, 2, 3, 1)
@@ -134,7 +134,7 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
 
   describe('after its nodes were deleted', () => {
     for (const whose of ['another session', 'the same session'])
-      it(`does not delete the new ticket of ${whose} when an old holder releases`, async () => {
+      itInVirtualTime(`does not delete the new ticket of ${whose} when an old holder releases`, async () => {
         const client = await fixture.open()
         const old = await new TicketMutex(client, path).acquire()
         await observer.deleteRecursive(path)
@@ -193,32 +193,35 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
       await old.release()
     })
 
-    it('makes the waiter queue again if that happens before it reads the directory after a watch event', async () => {
-      const old = await new TicketMutex(await fixture.open(), path).acquire()
-      const middle = new TicketMutex(await fixture.open(), path).acquire()
-      const { faultyDial, client } = await fixture.openWithFaults()
-      await fixture.waitForWatches(2)
-      const acquiring = new TicketMutex(client, path).acquire()
-      await fixture.waitForWatches(5)
-      const held = faultyDial.holdRequest(opcodes.getData)
-      await old.release()
-      await held
-      await observer.deleteRecursive(path)
-      // In the new directory too, ticket 0 is released and ticket 1 is held.
-      await (await new TicketMutex(observer, path).acquire()).release()
-      const rival = await new TicketMutex(observer, path).acquire()
-      expect(rival.path).to.match(/\/t-0000000001$/)
-      let isGranted = false
-      void acquiring.then(() => (isGranted = true))
-      faultyDial.deliver()
-      await fixture.until(async () => isGranted || (await numbers()).includes(2))
-      expect(isGranted).to.equal(false)
-      await rival.release()
-      await (await acquiring).release()
-      await (await middle).release()
-    })
+    itInVirtualTime(
+      'makes the waiter queue again if that happens before it reads the directory after a watch event',
+      async () => {
+        const old = await new TicketMutex(await fixture.open(), path).acquire()
+        const middle = new TicketMutex(await fixture.open(), path).acquire()
+        const { faultyDial, client } = await fixture.openWithFaults()
+        await fixture.waitForWatches(2)
+        const acquiring = new TicketMutex(client, path).acquire()
+        await fixture.waitForWatches(5)
+        const held = faultyDial.holdRequest(opcodes.getData)
+        await old.release()
+        await held
+        await observer.deleteRecursive(path)
+        // In the new directory too, ticket 0 is released and ticket 1 is held.
+        await (await new TicketMutex(observer, path).acquire()).release()
+        const rival = await new TicketMutex(observer, path).acquire()
+        expect(rival.path).to.match(/\/t-0000000001$/)
+        let isGranted = false
+        void acquiring.then(() => (isGranted = true))
+        faultyDial.deliver()
+        await fixture.until(async () => isGranted || (await numbers()).includes(2))
+        expect(isGranted).to.equal(false)
+        await rival.release()
+        await (await acquiring).release()
+        await (await middle).release()
+      },
+    )
 
-    it('does not delete the new ticket when the old waiter is cancelled', async () => {
+    itInVirtualTime('does not delete the new ticket when the old waiter is cancelled', async () => {
       const { faultyDial, client, old, abort, acquiring, newQueue } = await replaceTickets()
       abort.abort(new Error('cancelled'))
       await failureOf(acquiring)
@@ -228,26 +231,29 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
       await newQueue.release(0, 1)
     })
 
-    it('makes the waiter queue again if it created its ticket in the old directory and read the new one', async () => {
-      const { faultyDial, client } = await fixture.openWithFaults()
-      const old = await new TicketMutex(await fixture.open(), path).acquire()
-      // The ticket is 1. When the next connection reads the directory, ticket 0 is released and ticket 1 is held.
-      const lost = faultyDial.dropReply(opcodes.getData).then(() => faultyDial.refuse())
-      const acquiring = new TicketMutex(client, path).acquire()
-      await lost
-      await observer.deleteRecursive(path)
-      await (await new TicketMutex(observer, path).acquire()).release()
-      const held = await new TicketMutex(observer, path).acquire()
-      expect(held.path).to.match(/\/t-0000000001$/)
-      let isGranted = false
-      void acquiring.then(() => (isGranted = true))
-      faultyDial.accept()
-      await fixture.until(async () => isGranted || (await numbers()).includes(2))
-      expect(isGranted).to.equal(false)
-      await held.release()
-      await (await acquiring).release()
-      await Promise.all([old.release(), observer.settled()])
-    })
+    itInVirtualTime(
+      'makes the waiter queue again if it created its ticket in the old directory and read the new one',
+      async () => {
+        const { faultyDial, client } = await fixture.openWithFaults()
+        const old = await new TicketMutex(await fixture.open(), path).acquire()
+        // The ticket is 1. When the next connection reads the directory, ticket 0 is released and ticket 1 is held.
+        const lost = faultyDial.dropReply(opcodes.getData).then(() => faultyDial.refuse())
+        const acquiring = new TicketMutex(client, path).acquire()
+        await lost
+        await observer.deleteRecursive(path)
+        await (await new TicketMutex(observer, path).acquire()).release()
+        const held = await new TicketMutex(observer, path).acquire()
+        expect(held.path).to.match(/\/t-0000000001$/)
+        let isGranted = false
+        void acquiring.then(() => (isGranted = true))
+        faultyDial.accept()
+        await fixture.until(async () => isGranted || (await numbers()).includes(2))
+        expect(isGranted).to.equal(false)
+        await held.release()
+        await (await acquiring).release()
+        await Promise.all([old.release(), observer.settled()])
+      },
+    )
   })
 
   itEverywhere('works with lists if contenders may not write the directory', async () => {
@@ -259,7 +265,7 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
     expect((await observer.getData(await directory())).data?.toString()).to.equal('0000000000')
   })
 
-  it('works if foreign nodes in its directory consume sequence numbers', async () => {
+  itInVirtualTime('works if foreign nodes in its directory consume sequence numbers', async () => {
     await (await new TicketMutex(observer, path).acquire()).release()
     const foreign = `${await directory()}/foreign-`
     // After each ticket, a foreign node takes the next sequence number.

@@ -16,7 +16,7 @@ const locks: Record<string, (client: Client, path: string) => Lock> = {
 }
 
 for (const [name, lockAt] of Object.entries(locks))
-  onBothServers(`use() of ${name}`, (fixture, { it, itEverywhere }) => {
+  onBothServers(`use() of ${name}`, (fixture, { itInVirtualTime, itEverywhere }) => {
     let client: Client
     let lock: Lock
     beforeEach(async () => {
@@ -57,17 +57,20 @@ for (const [name, lockAt] of Object.entries(locks))
       expectLost(error, held, 'paid')
     })
 
-    it('rejects with LOST if the process was stopped for the session timeout, before any timer fires', async () => {
-      let held!: Held
-      const error = await failureOf(
-        lock.use(taken => {
-          held = taken
-          fixture.stall(client.sessionTimeout)
-          return 'paid'
-        }),
-      )
-      expectLost(error, held, 'paid')
-    })
+    itInVirtualTime(
+      'rejects with LOST if the process was stopped for the session timeout, before any timer fires',
+      async () => {
+        let held!: Held
+        const error = await failureOf(
+          lock.use(taken => {
+            held = taken
+            fixture.stall(client.sessionTimeout)
+            return 'paid'
+          }),
+        )
+        expectLost(error, held, 'paid')
+      },
+    )
 
     itEverywhere('rejects with LOST if another session has deleted the node meanwhile', async () => {
       let held!: Held
@@ -83,7 +86,7 @@ for (const [name, lockAt] of Object.entries(locks))
       expectLost(error, held, undefined)
     })
 
-    it('rejects with the function’s own error if it fails after the loss', async () => {
+    itInVirtualTime('rejects with the function’s own error if it fails after the loss', async () => {
       const own = new Error('mine')
       const error = await failureOf(
         lock.use(async held => {
@@ -96,7 +99,7 @@ for (const [name, lockAt] of Object.entries(locks))
       expect(error).to.equal(own)
     })
 
-    it('resolves with the result if the session is lost only while the lock is released', async () => {
+    itInVirtualTime('resolves with the result if the session is lost only while the lock is released', async () => {
       const { faults } = fixture.embedded
       const using = lock.use(() => {
         // From now on the server receives nothing of this session, and so expires it.

@@ -15,7 +15,7 @@ const lineOf = ({ joined, left, updated }: MembershipChange): string =>
     ...updated.map(({ id, data }) => `*${id}=${data?.toString()}`),
   ].join(' ')
 
-onBothServers('Membership', (fixture, { it, itEverywhere }) => {
+onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
 
   beforeEach(() => {
@@ -127,7 +127,7 @@ onBothServers('Membership', (fixture, { it, itEverywhere }) => {
     for (const id of ['b', 'c', 'd']) await fixture.observer.delete(`${path}/${id}`)
   })
 
-  it('follows a group that is deleted as a whole and created again', async () => {
+  itInVirtualTime('follows a group that is deleted as a whole and created again', async () => {
     const [one, two] = await fixture.openMany(2)
     await using watcher = new Membership(path)
     await watcher.watch(one as Client)
@@ -141,7 +141,7 @@ onBothServers('Membership', (fixture, { it, itEverywhere }) => {
     await fixture.until(() => watcher.members.length === 1)
   })
 
-  it('uses watches of the list and of each member on servers before 3.6', async () => {
+  itInVirtualTime('uses watches of the list and of each member on servers before 3.6', async () => {
     const [one, two] = await fixture.openMany(2)
     // A server that does not know addWatch answers UNIMPLEMENTED.
     for (let i = 0; i < 10; i++) fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', {})
@@ -180,7 +180,7 @@ onBothServers('Membership', (fixture, { it, itEverywhere }) => {
 
   for (const opcode of ['create2', 'addWatch', 'getChildren2', 'getData'] as const)
     for (const fault of ['dropRequest', 'dropReply'] as const) {
-      const define = fault === 'dropRequest' ? it : itEverywhere
+      const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
       define(`joins once if the connection is lost at a ${opcode} (${fault})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         const happened = faultyDial[fault](opcodes[opcode])
@@ -195,7 +195,7 @@ onBothServers('Membership', (fixture, { it, itEverywhere }) => {
 
   for (const opcode of ['create2', 'addWatch', 'getChildren2', 'getData'] as const)
     for (const end of ['deliver', 'cut'] as const) {
-      it(`leaves no node and no watch if join() is cancelled during a ${opcode} (${end})`, async () => {
+      itInVirtualTime(`leaves no node and no watch if join() is cancelled during a ${opcode} (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         await fixture.observer.ensurePath(path)
         const abort = new AbortController()
@@ -210,7 +210,7 @@ onBothServers('Membership', (fixture, { it, itEverywhere }) => {
         if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
       })
 
-      it(`rejects if the session expires during a ${opcode} of join() (${end})`, async () => {
+      itInVirtualTime(`rejects if the session expires during a ${opcode} of join() (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         const held = faultyDial.holdReply(opcodes[opcode])
         const failing = failureOf(new Membership(path, { id: 'a' }).join(client))
@@ -221,7 +221,7 @@ onBothServers('Membership', (fixture, { it, itEverywhere }) => {
       })
     }
 
-  it('refuses wrong arguments', async () => {
+  itInVirtualTime('refuses wrong arguments', async () => {
     const refused = (make: () => unknown, detail: RegExp) =>
       expect(make).to.throw(ZooKeeperError, detail).with.property('code', 'BADARGUMENTS')
     refused(() => new Membership('relative'), /must start with/i)

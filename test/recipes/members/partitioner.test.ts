@@ -42,7 +42,7 @@ class Member {
   }
 }
 
-onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
+onBothServers('Partitioner', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
 
   beforeEach(() => {
@@ -82,7 +82,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     )
   })
 
-  it('passes an item on only when its task has ended', async () => {
+  itInVirtualTime('passes an item on only when its task has ended', async () => {
     const [one, two] = await fixture.openMany(2)
     let finish!: () => void
     const finished = new Promise<void>(resolve => (finish = resolve))
@@ -100,7 +100,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     await Promise.all([a.stop(), b.stop()])
   })
 
-  it('keeps an item whose task has returned, and does not run the task again', async () => {
+  itInVirtualTime('keeps an item whose task has returned, and does not run the task again', async () => {
     const client = await fixture.open()
     const stop = new AbortController()
     let runs = 0
@@ -113,22 +113,25 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     await running
   })
 
-  it('ends the tasks with LOST when the session must be presumed lost, and takes the items again', async () => {
-    const { faultyDial, client } = await fixture.openWithFaults({ sessionTimeout: 4000 })
-    const a = new Member(client, path, 'a')
-    await untilShared(a)
-    const [held] = [...a.owned.values()]
-    faultyDial.refuse()
-    await ends(held?.signal as AbortSignal)
-    expect(held?.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
-    expect(held?.validFor()).to.equal(0)
-    faultyDial.accept()
-    await fixture.until(
-      () => a.owned.size === items.length && [...a.owned.values()].every(each => !each.signal.aborted),
-    )
-    for (const each of a.owned.values()) expect(each.token > (held?.token ?? 0n)).to.equal(true)
-    await a.stop()
-  })
+  itInVirtualTime(
+    'ends the tasks with LOST when the session must be presumed lost, and takes the items again',
+    async () => {
+      const { faultyDial, client } = await fixture.openWithFaults({ sessionTimeout: 4000 })
+      const a = new Member(client, path, 'a')
+      await untilShared(a)
+      const [held] = [...a.owned.values()]
+      faultyDial.refuse()
+      await ends(held?.signal as AbortSignal)
+      expect(held?.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
+      expect(held?.validFor()).to.equal(0)
+      faultyDial.accept()
+      await fixture.until(
+        () => a.owned.size === items.length && [...a.owned.values()].every(each => !each.signal.aborted),
+      )
+      for (const each of a.owned.values()) expect(each.token > (held?.token ?? 0n)).to.equal(true)
+      await a.stop()
+    },
+  )
 
   itEverywhere('takes an item again if another client deletes its node, with a larger token', async () => {
     const client = await fixture.open()
@@ -142,7 +145,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     await a.stop()
   })
 
-  it('keeps its items while its member node is deleted and created again', async () => {
+  itInVirtualTime('keeps its items while its member node is deleted and created again', async () => {
     const [one, two] = await fixture.openMany(2)
     const a = new Member(one as Client, path, 'a')
     const b = new Member(two as Client, path, 'b')
@@ -155,7 +158,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     await Promise.all([a.stop(), b.stop()])
   })
 
-  it('rejects with the error of a task, after it has ended the others and left', async () => {
+  itInVirtualTime('rejects with the error of a task, after it has ended the others and left', async () => {
     const client = await fixture.open()
     const failure = new Error('the disk is full')
     const ended: string[] = []
@@ -170,7 +173,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     expect(['a', 'c']).to.include.members(ended)
   })
 
-  it('goes on in the next session of supervise()', async () => {
+  itInVirtualTime('goes on in the next session of supervise()', async () => {
     const stop = new AbortController()
     const sessions = new Set<bigint>()
     const options = { ...fixture.server.options, signal: stop.signal }
@@ -189,7 +192,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     expect(sessions.size).to.equal(3)
   })
 
-  it('rejects when its session ends, also if it owns no item', async () => {
+  itInVirtualTime('rejects when its session ends, also if it owns no item', async () => {
     const [one, two] = await fixture.openMany(2)
     const members = [
       new Member(one as Client, path, 'a', { list: ['one'] }),
@@ -204,7 +207,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     await owner?.stop()
   })
 
-  it('resolves at once if its signal has aborted, without any request', async () => {
+  itInVirtualTime('resolves at once if its signal has aborted, without any request', async () => {
     let frames = 0
     const client = await fixture.open({ onFrame: () => frames++ })
     frames = 0
@@ -216,7 +219,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
   for (const opcode of ['create2', 'getData', 'addWatch', 'getChildren2', 'delete', 'exists'] as const)
     for (const fault of ['dropRequest', 'dropReply'] as const)
       for (const nth of [1, 2, 3]) {
-        const define = fault === 'dropRequest' || nth > 1 ? it : itEverywhere
+        const define = fault === 'dropRequest' || nth > 1 ? itInVirtualTime : itEverywhere
         define(`owns, passes on and releases if the connection is lost at ${opcode} ${nth} (${fault})`, async () => {
           const { faultyDial, client } = await fixture.openWithFaults()
           const other = await fixture.open()
@@ -233,7 +236,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
 
   for (const opcode of ['create2', 'getData', 'addWatch', 'getChildren2', 'exists'] as const)
     for (const end of ['deliver', 'cut'] as const)
-      it(`leaves no node and no watch if its signal aborts during a ${opcode} (${end})`, async () => {
+      itInVirtualTime(`leaves no node and no watch if its signal aborts during a ${opcode} (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         const held = faultyDial.holdReply(opcodes[opcode])
         const a = new Member(client, path, 'a')
@@ -246,7 +249,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
         expect(a.owned.size).to.equal(0)
       })
 
-  it('refuses wrong arguments', async () => {
+  itInVirtualTime('refuses wrong arguments', async () => {
     const client = await fixture.open()
     const refused = (make: () => unknown, detail: RegExp) =>
       expect(make).to.throw(ZooKeeperError, detail).with.property('code', 'BADARGUMENTS')
@@ -264,7 +267,7 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     )
   })
 
-  it('has a node for items with any characters', async () => {
+  itInVirtualTime('has a node for items with any characters', async () => {
     const client = await fixture.open()
     const list = ['.', '..', 'a/b', 'ü', '%2E', 'zookeeper']
     const a = new Member(client, path, 'a', { list })

@@ -5,7 +5,7 @@ import { PersistentEphemeral } from '../../../src/recipes/index.ts'
 import { outcomeOf, failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('PersistentEphemeral under faults', (fixture, { it, itEverywhere }) => {
+onBothServers('PersistentEphemeral under faults', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
 
   beforeEach(() => {
@@ -17,7 +17,7 @@ onBothServers('PersistentEphemeral under faults', (fixture, { it, itEverywhere }
 
   for (const opcode of ['create2', 'getData', 'setData', 'multi', 'delete', 'sync', 'exists'] as const)
     for (const fault of ['dropRequest', 'dropReply'] as const) {
-      const define = fault === 'dropRequest' ? it : itEverywhere
+      const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
       define(`starts, writes and closes if the connection is lost at a ${opcode} (${fault})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         const older = await fixture.open()
@@ -37,7 +37,7 @@ onBothServers('PersistentEphemeral under faults', (fixture, { it, itEverywhere }
 
   for (const opcode of ['create2', 'getData', 'multi'] as const)
     for (const end of ['deliver', 'cut'] as const) {
-      it(`leaves no node if start() is cancelled during a ${opcode} (${end})`, async () => {
+      itInVirtualTime(`leaves no node if start() is cancelled during a ${opcode} (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         const older = await fixture.open()
         await fixture.observer.ensurePath(`${fixture.path}/above`)
@@ -55,7 +55,7 @@ onBothServers('PersistentEphemeral under faults', (fixture, { it, itEverywhere }
         expect(await fixture.ephemeralNodes()).to.deep.equal([])
       })
 
-      it(`rejects if the session expires during a ${opcode} of start() (${end})`, async () => {
+      itInVirtualTime(`rejects if the session expires during a ${opcode} of start() (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         const older = await fixture.open()
         await fixture.observer.ensurePath(`${fixture.path}/above`)
@@ -70,7 +70,7 @@ onBothServers('PersistentEphemeral under faults', (fixture, { it, itEverywhere }
       })
     }
 
-  it('finds the sequential node of a create whose reply was lost', async () => {
+  itInVirtualTime('finds the sequential node of a create whose reply was lost', async () => {
     const { faultyDial, client } = await fixture.openWithFaults()
     await fixture.observer.ensurePath(`${fixture.path}/above`)
     const happened = faultyDial.dropReply(opcodes.create2)
@@ -80,23 +80,26 @@ onBothServers('PersistentEphemeral under faults', (fixture, { it, itEverywhere }
     expect(await fixture.ephemeralNodes()).to.deep.equal([node.path])
   })
 
-  it('rejects setData() when the session ends or close() is called, and has the data in the next session', async () => {
-    const { faultyDial, client } = await fixture.openWithFaults()
-    const node = new PersistentEphemeral(path, { data: 'one' })
-    await node.start(client)
-    faultyDial.refuse()
-    const first = outcomeOf(node.setData('two'))
-    await fixture.expire(client)
-    faultyDial.accept()
-    expect(await first).to.have.property('code', 'SESSIONEXPIRED')
-    const next = await fixture.openWithFaults()
-    await node.start(next.client)
-    expect(await dataOf()).to.equal('two')
-    next.faultyDial.refuse()
-    const second = outcomeOf(node.setData('three'))
-    const closing = node.close()
-    expect(await second).to.have.property('code', 'CLOSED')
-    next.faultyDial.accept()
-    await closing
-  })
+  itInVirtualTime(
+    'rejects setData() when the session ends or close() is called, and has the data in the next session',
+    async () => {
+      const { faultyDial, client } = await fixture.openWithFaults()
+      const node = new PersistentEphemeral(path, { data: 'one' })
+      await node.start(client)
+      faultyDial.refuse()
+      const first = outcomeOf(node.setData('two'))
+      await fixture.expire(client)
+      faultyDial.accept()
+      expect(await first).to.have.property('code', 'SESSIONEXPIRED')
+      const next = await fixture.openWithFaults()
+      await node.start(next.client)
+      expect(await dataOf()).to.equal('two')
+      next.faultyDial.refuse()
+      const second = outcomeOf(node.setData('three'))
+      const closing = node.close()
+      expect(await second).to.have.property('code', 'CLOSED')
+      next.faultyDial.accept()
+      await closing
+    },
+  )
 })

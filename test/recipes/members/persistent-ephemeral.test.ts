@@ -10,7 +10,7 @@ const ends = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-onBothServers('PersistentEphemeral', (fixture, { it, itEverywhere }) => {
+onBothServers('PersistentEphemeral', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
 
   beforeEach(() => {
@@ -46,7 +46,7 @@ onBothServers('PersistentEphemeral', (fixture, { it, itEverywhere }) => {
     expect(await dataOf()).to.equal('here')
   })
 
-  it('pauses up to a second between deletions that another client repeats', async () => {
+  itInVirtualTime('pauses up to a second between deletions that another client repeats', async () => {
     const client = await fixture.open()
     await using node = new PersistentEphemeral(path)
     await node.start(client)
@@ -82,7 +82,7 @@ onBothServers('PersistentEphemeral', (fixture, { it, itEverywhere }) => {
     expect((await fixture.observer.getData(path)).data).to.equal(null)
   })
 
-  it('does not delay a hundred changes of the data in a row', async () => {
+  itInVirtualTime('does not delay a hundred changes of the data in a row', async () => {
     const client = await fixture.open()
     await using node = new PersistentEphemeral(path)
     await node.start(client)
@@ -137,7 +137,7 @@ onBothServers('PersistentEphemeral', (fixture, { it, itEverywhere }) => {
     expect(await ownerOf()).to.equal(newer?.sessionId)
   })
 
-  it('moves to another session although the first one is still alive', async () => {
+  itInVirtualTime('moves to another session although the first one is still alive', async () => {
     const [one, two] = await fixture.openMany(2)
     await using node = new PersistentEphemeral(path)
     await node.start(one as Client)
@@ -156,7 +156,7 @@ onBothServers('PersistentEphemeral', (fixture, { it, itEverywhere }) => {
     expect(await dataOf()).to.equal('permanent')
   })
 
-  it('reports an error that occurs later once, and goes on', async () => {
+  itInVirtualTime('reports an error that occurs later once, and goes on', async () => {
     const reports: unknown[] = []
     const client = await fixture.open({ onUncaughtError: error => reports.push(error) })
     await using node = new PersistentEphemeral(path, { data: 'x' })
@@ -199,24 +199,27 @@ onBothServers('PersistentEphemeral', (fixture, { it, itEverywhere }) => {
     expect(await ownerOf()).to.equal(undefined)
   })
 
-  it('rejects with the signal’s reason or TIMEOUT if start() is cancelled, and leaves no node', async () => {
-    const [older, client] = await fixture.openMany(2)
-    await fixture.observer.ensurePath(`${fixture.path}/above`)
-    await older?.create(path, '', { mode: 'ephemeral' })
-    const node = new PersistentEphemeral(path, { takeOver: false })
-    const abort = new AbortController()
-    const failing = failureOf(node.start(client as Client, { signal: abort.signal }))
-    await fixture.waitForWatches(1)
-    const reason = new Error('cancelled')
-    abort.abort(reason)
-    expect(await failing).to.equal(reason)
-    expect(await failureOf(node.start(client as Client, { timeout: 50 }))).to.have.property('code', 'TIMEOUT')
-    await older?.delete(path)
-    await client?.settled()
-    expect(await ownerOf()).to.equal(undefined)
-  })
+  itInVirtualTime(
+    'rejects with the signal’s reason or TIMEOUT if start() is cancelled, and leaves no node',
+    async () => {
+      const [older, client] = await fixture.openMany(2)
+      await fixture.observer.ensurePath(`${fixture.path}/above`)
+      await older?.create(path, '', { mode: 'ephemeral' })
+      const node = new PersistentEphemeral(path, { takeOver: false })
+      const abort = new AbortController()
+      const failing = failureOf(node.start(client as Client, { signal: abort.signal }))
+      await fixture.waitForWatches(1)
+      const reason = new Error('cancelled')
+      abort.abort(reason)
+      expect(await failing).to.equal(reason)
+      expect(await failureOf(node.start(client as Client, { timeout: 50 }))).to.have.property('code', 'TIMEOUT')
+      await older?.delete(path)
+      await client?.settled()
+      expect(await ownerOf()).to.equal(undefined)
+    },
+  )
 
-  it('refuses wrong arguments', async () => {
+  itInVirtualTime('refuses wrong arguments', async () => {
     const refused = (make: () => unknown, detail: RegExp) =>
       expect(make).to.throw(ZooKeeperError, detail).with.property('code', 'BADARGUMENTS')
     refused(() => new PersistentEphemeral('relative'), /must start with/i)

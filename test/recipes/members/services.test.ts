@@ -7,7 +7,7 @@ import { onBothServers } from '../fixture.ts'
 
 const idsOf = (instances: readonly ServiceInstance[]) => instances.map(({ id }) => id).sort()
 
-onBothServers('Services', (fixture, { it, itEverywhere }) => {
+onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
 
   beforeEach(() => {
@@ -69,7 +69,7 @@ onBothServers('Services', (fixture, { it, itEverywhere }) => {
     expect(seen).to.include('a,b,c')
   })
 
-  it('a provider leaves out an instance with errors for a while', async () => {
+  itInVirtualTime('a provider leaves out an instance with errors for a while', async () => {
     const services = await start()
     for (const id of ['a', 'b']) await services.register({ name: 'api', id })
     const provider = await services.provider('api', { strategy: 'random', errorThreshold: 3, downTime: 1000 })
@@ -87,7 +87,7 @@ onBothServers('Services', (fixture, { it, itEverywhere }) => {
     await services.close()
   })
 
-  it('a sticky provider keeps its choice until that is gone or down, and a function chooses', async () => {
+  itInVirtualTime('a sticky provider keeps its choice until that is gone or down, and a function chooses', async () => {
     const services = await start()
     const all = new Map<string, { unregister(): Promise<void> }>()
     for (const id of ['a', 'b', 'c']) all.set(id, await services.register({ name: 'api', id }))
@@ -154,7 +154,7 @@ onBothServers('Services', (fixture, { it, itEverywhere }) => {
     await other.close()
   })
 
-  it('a provider that is closed ends each iteration, also one that begins later', async () => {
+  itInVirtualTime('a provider that is closed ends each iteration, also one that begins later', async () => {
     const services = await start()
     const provider = await services.provider('api')
     const early = provider.changes()
@@ -166,7 +166,7 @@ onBothServers('Services', (fixture, { it, itEverywhere }) => {
     await services.close()
   })
 
-  it('leaves out a node whose data is no instance, and reports it once', async () => {
+  itInVirtualTime('leaves out a node whose data is no instance, and reports it once', async () => {
     const services = await start()
     await services.register({ name: 'api', id: 'a' })
     for (const [name, data] of Object.entries({ b: 'no json', c: '[]', d: '{"name":"api"}', e: null }))
@@ -180,7 +180,7 @@ onBothServers('Services', (fixture, { it, itEverywhere }) => {
 
   for (const opcode of ['create2', 'getData', 'addWatch', 'getChildren2', 'delete', 'exists', 'sync'] as const)
     for (const fault of ['dropRequest', 'dropReply'] as const) {
-      const define = fault === 'dropRequest' ? it : itEverywhere
+      const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
       define(`registers, follows and unregisters if the connection is lost at a ${opcode} (${fault})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         const services = await start(client)
@@ -196,7 +196,7 @@ onBothServers('Services', (fixture, { it, itEverywhere }) => {
 
   for (const opcode of ['create2', 'getData'] as const)
     for (const end of ['deliver', 'cut'] as const)
-      it(`registers nothing if register() is cancelled during a ${opcode} (${end})`, async () => {
+      itInVirtualTime(`registers nothing if register() is cancelled during a ${opcode} (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         const services = await start(client)
         const abort = new AbortController()
@@ -215,7 +215,7 @@ onBothServers('Services', (fixture, { it, itEverywhere }) => {
       })
 
   for (const opcode of ['addWatch', 'getChildren2'] as const)
-    it(`leaves no watch if provider() is cancelled during a ${opcode}`, async () => {
+    itInVirtualTime(`leaves no watch if provider() is cancelled during a ${opcode}`, async () => {
       const { faultyDial, client } = await fixture.openWithFaults()
       const services = await start(client)
       const abort = new AbortController()
@@ -228,7 +228,7 @@ onBothServers('Services', (fixture, { it, itEverywhere }) => {
       await client.settled()
     })
 
-  it('refuses wrong arguments', async () => {
+  itInVirtualTime('refuses wrong arguments', async () => {
     const bad = async (call: Promise<unknown>, detail: RegExp) => {
       const error = await failureOf(call)
       expect(error).to.be.instanceOf(ZooKeeperError).with.property('code', 'BADARGUMENTS')

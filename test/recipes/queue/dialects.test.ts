@@ -16,7 +16,7 @@ import { onBothServers } from '../fixture.ts'
 
 const named = (name: string): Dialect => ({ prefix: `${name}_lock_`, pattern: new RegExp(`^${name}_lock_(\\d{10})$`) })
 
-onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
+onBothServers('a dialect', (fixture, { itInVirtualTime, itEverywhere }) => {
   let observer: Client
   let path: string
 
@@ -86,7 +86,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         },
       )
 
-      it('reports data that looks like a UUID unchanged', async () => {
+      itInVirtualTime('reports data that looks like a UUID unchanged', async () => {
         const data = '123e4567-e89b-42d3-a456-426614174000'
         const held = await new Mutex(await fixture.open(), path, { ...options, data }).acquire()
         const [contender] = await lockOf(observer).contenders()
@@ -94,7 +94,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         await held.release()
       })
 
-      it('grants one acquire() of a session at a time, in the order of the queue', async () => {
+      itInVirtualTime('grants one acquire() of a session at a time, in the order of the queue', async () => {
         const client = await fixture.open()
         let inside = 0
         const order: bigint[] = []
@@ -130,25 +130,28 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         },
       )
 
-      it('deletes the node of a cancelled acquire() whose create has no reply, and no other node of the session', async () => {
-        const { faultyDial, client } = await fixture.openWithFaults()
-        const held = await lockOf(client).acquire()
-        const abort = new AbortController()
-        const arrived = faultyDial.holdReply(opcodes.create2)
-        const failing = failureOf(lockOf(client).acquire({ signal: abort.signal }))
-        const next = lockOf(client).acquire()
-        await arrived
-        abort.abort(new Error('cancelled'))
-        await failing
-        faultyDial.cut()
-        await fixture.waitForWatches(1)
-        await client.settled()
-        expect((await lockOf(observer).contenders()).map(({ sequence }) => sequence)).to.deep.equal([0, 2])
-        await held.release()
-        await (await next).release()
-      })
+      itInVirtualTime(
+        'deletes the node of a cancelled acquire() whose create has no reply, and no other node of the session',
+        async () => {
+          const { faultyDial, client } = await fixture.openWithFaults()
+          const held = await lockOf(client).acquire()
+          const abort = new AbortController()
+          const arrived = faultyDial.holdReply(opcodes.create2)
+          const failing = failureOf(lockOf(client).acquire({ signal: abort.signal }))
+          const next = lockOf(client).acquire()
+          await arrived
+          abort.abort(new Error('cancelled'))
+          await failing
+          faultyDial.cut()
+          await fixture.waitForWatches(1)
+          await client.settled()
+          expect((await lockOf(observer).contenders()).map(({ sequence }) => sequence)).to.deep.equal([0, 2])
+          await held.release()
+          await (await next).release()
+        },
+      )
 
-      it('is neither blocked by a foreign name nor made to throw', async () => {
+      itInVirtualTime('is neither blocked by a foreign name nor made to throw', async () => {
         for (const each of foreign) await observer.create(`${path}/${each}`)
         const held = await lockOf(await fixture.open()).acquire()
         expect(await lockOf(observer).contenders()).to.have.length(1)
@@ -156,7 +159,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         await held.release()
       })
 
-      it(isUnique ? 'offers a guard' : 'offers no guard', async () => {
+      itInVirtualTime(isUnique ? 'offers a guard' : 'offers no guard', async () => {
         const held = await lockOf(await fixture.open()).acquire()
         if (isUnique) await held.guard().setData(path, '').commit()
         else
@@ -204,7 +207,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
       },
     )
 
-  it('with a custom prefix lets several named locks share one directory', async () => {
+  itInVirtualTime('with a custom prefix lets several named locks share one directory', async () => {
     const client = await fixture.open()
     const orders = await new Mutex(client, path, { dialect: named('orders') }).acquire()
     const stock = await new Mutex(client, path, { dialect: named('stock') }).acquire()
@@ -213,7 +216,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
     await Promise.all([orders.release(), stock.release()])
   })
 
-  it('shares one queue with other libraries’ nodes of the same dialect', async () => {
+  itInVirtualTime('shares one queue with other libraries’ nodes of the same dialect', async () => {
     const theirs = { mode: 'ephemeralSequential' } as const
     for (const [dialect, prefix] of [
       ['curator', '_c_0123456789abcdef0123456789abcdef-lock-'],
@@ -243,7 +246,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
     for (const [title, lockOf] of Object.entries(kinds)) {
       const foreignName = foreignNames[title] ?? ''
 
-      it(`reports them once to onForeignContenders of ${title}`, async () => {
+      itInVirtualTime(`reports them once to onForeignContenders of ${title}`, async () => {
         // This node consumes a sequence number, as a node of another library does.
         await observer.create(`${path}/${foreignName}`, '', { mode: 'ephemeral' })
         const reports: unknown[] = []
@@ -255,7 +258,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         await observer.delete(`${path}/${foreignName}`)
       })
 
-      it(`reports them for ${title} in a process warning by default`, async () => {
+      itInVirtualTime(`reports them for ${title} in a process warning by default`, async () => {
         const warnings: Error[] = []
         const onWarning = (warning: Error) => void warnings.push(warning)
         process.on('warning', onWarning)
@@ -270,7 +273,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
       })
     }
 
-    it('passes errors and rejections of onForeignContenders to onUncaughtError', async () => {
+    itInVirtualTime('passes errors and rejections of onForeignContenders to onUncaughtError', async () => {
       const foreignNode = await observer.create(`${path}/${foreignNames['Mutex']}`)
       const [thrown, rejected] = [new Error('thrown'), new Error('rejected')]
       const errors: unknown[] = []
@@ -284,7 +287,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
       await observer.delete(foreignNode.path)
     })
 
-    it('reports no foreign nodes that are not contenders', async () => {
+    itInVirtualTime('reports no foreign nodes that are not contenders', async () => {
       for (const each of foreign) await observer.create(`${path}/${each}`)
       const reports: unknown[] = []
       const onForeignContenders = (...report: unknown[]) => reports.push(report)
@@ -294,7 +297,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
     })
   })
 
-  it('does not adopt another session’s node, even if that node has the same data', async () => {
+  itInVirtualTime('does not adopt another session’s node, even if that node has the same data', async () => {
     let created: Buffer = Buffer.alloc(0)
     const onFrame = ({ from, first, bytes }: ObservedFrame) => {
       if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2)

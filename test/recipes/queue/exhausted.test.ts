@@ -22,7 +22,7 @@ const locks: Record<string, (client: Client, path: string) => Lock> = {
   'the write lock of ReadWriteLock': (client, path) => new ReadWriteLock(client, path).writeLock,
   'Semaphore for its leases': (client, path) => new Semaphore(client, parentOf(path), 1),
 }
-onBothServers('a directory with exhausted sequence numbers', (fixture, { it }) => {
+onBothServers('a directory with exhausted sequence numbers', (fixture, { itInVirtualTime }) => {
   let client: Client
   let path: string
 
@@ -40,23 +40,26 @@ onBothServers('a directory with exhausted sequence numbers', (fixture, { it }) =
   const remaining = async () => (await client.getChildren(path)).children
 
   for (const [name, lockAt] of Object.entries(locks)) {
-    it(`is usable for ${name} up to the number before the maximum; later calls reject with EXHAUSTED`, async () => {
-      await prepare(LAST - 1)
-      const held = await lockAt(client, path).acquire()
-      expect(held.path).to.match(/2147483646$/)
-      const others = await fixture.openMany(3)
-      const failures = await Promise.all([...others, client].map(each => failureOf(lockAt(each, path).acquire())))
-      for (const failure of failures) expect(failure).to.be.instanceOf(RecipeError).with.property('code', 'EXHAUSTED')
-      await fixture.sessions.settled()
-      expect(await remaining()).to.deep.equal([held.path.slice(path.length + 1)])
-      expect(await lockAt(client, path).tryAcquire()).to.equal(null)
-      await held.release()
-      expect(await failureOf(lockAt(client, path).tryAcquire())).to.have.property('code', 'EXHAUSTED')
-      await client.settled()
-      expect(await remaining()).to.deep.equal([])
-    })
+    itInVirtualTime(
+      `is usable for ${name} up to the number before the maximum; later calls reject with EXHAUSTED`,
+      async () => {
+        await prepare(LAST - 1)
+        const held = await lockAt(client, path).acquire()
+        expect(held.path).to.match(/2147483646$/)
+        const others = await fixture.openMany(3)
+        const failures = await Promise.all([...others, client].map(each => failureOf(lockAt(each, path).acquire())))
+        for (const failure of failures) expect(failure).to.be.instanceOf(RecipeError).with.property('code', 'EXHAUSTED')
+        await fixture.sessions.settled()
+        expect(await remaining()).to.deep.equal([held.path.slice(path.length + 1)])
+        expect(await lockAt(client, path).tryAcquire()).to.equal(null)
+        await held.release()
+        expect(await failureOf(lockAt(client, path).tryAcquire())).to.have.property('code', 'EXHAUSTED')
+        await client.settled()
+        expect(await remaining()).to.deep.equal([])
+      },
+    )
 
-    it(`makes ${name} reject with EXHAUSTED if its numbers are negative`, async () => {
+    itInVirtualTime(`makes ${name} reject with EXHAUSTED if its numbers are negative`, async () => {
       // Without the minus sign, the digits would be a valid number.
       await prepare(-LAST + 7)
       const failure = await failureOf(lockAt(client, path).acquire())
