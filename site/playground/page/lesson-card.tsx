@@ -87,13 +87,16 @@ function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
 /** Scrolls to the stage while a step is played, and back to its text: a phone's window holds only one of both. */
 function useSight(isPlaying: boolean, card: RefObject<HTMLElement | null>): void {
   const wasPlaying = useRef(isPlaying)
+  const hasLeft = useRef(false)
   useEffect(() => {
     // With reduced motion nothing is played: the text and the end of the step are there at once.
     if (isPlaying === wasPlaying.current || stillness.matches) return
     wasPlaying.current = isPlaying
     const target = isPlaying ? document.querySelector('.stage') : card.current
-    if (target !== null && !isSeen(target.getBoundingClientRect()))
-      target.scrollIntoView({ behavior: 'smooth', block: 'start' })
+    // A step may be over while the window still scrolls to the stage. The card is then in view, but will not be.
+    const isElsewhere = target !== null && (hasLeft.current || !isSeen(target.getBoundingClientRect()))
+    hasLeft.current = isPlaying && isElsewhere
+    if (isElsewhere) target.scrollIntoView({ behavior: 'smooth', block: 'start' })
   }, [isPlaying])
 }
 

@@ -82,6 +82,42 @@ describe('in the page, the lesson', () => {
       await open.close()
     })
 
+  it('on a phone, shows the text of each step after “Next”, also if nothing is played', async () => {
+    const open = await openPlayground(browser, 'lesson=herd', { viewport: { width: 390, height: 844 } })
+    const { page } = open
+    // Resolves when the window has not scrolled for ten drawings.
+    const still = () =>
+      page.evaluate(`new Promise(resolve => {
+        let [last, drawings] = [NaN, 0]
+        const look = () => {
+          drawings = scrollY === last ? drawings + 1 : 0
+          last = scrollY
+          if (drawings === 10) resolve()
+          else requestAnimationFrame(look)
+        }
+        look()
+      })`)
+    for (const { id, steps } of LESSONS) {
+      const step = steps.findIndex(({ play, question }, i) => i > 0 && question !== undefined && play.length === 0) + 1
+      if (step === 0) continue
+      await open.evaluate(`void (location.hash = '#lesson=${id}.${step - 1}')`)
+      await page.waitForSelector(`.lesson[data-lesson="${id}"][data-step="${step - 1}"]`)
+      if (steps[step - 2]?.question !== undefined) {
+        await page.locator('.choice').first().click()
+        await hasten(page)
+        await open.idle()
+      }
+      await still()
+      await page.getByRole('button', { name: 'Next', exact: true }).click()
+      await page.waitForSelector(`.lesson[data-step="${step}"]`)
+      await open.idle()
+      await still()
+      const top = await open.evaluate("document.querySelector('.question').getBoundingClientRect().top")
+      expect(Number(top), `${id}.${step}`).to.be.within(0, 844)
+    }
+    await open.close()
+  })
+
   it('says which choice was wrong, not only by colour', async () => {
     const open = await openPlayground(browser, 'lesson=herd')
     await open.page.locator('.choice').nth(0).click()
