@@ -1,39 +1,8 @@
 // A mock server in a separate process. It answers at once with prepared replies, into which it writes only the xids.
 import { Buffer } from 'node:buffer'
 import { createServer, type Socket } from 'node:net'
-import {
-  ConnectResponse,
-  GetChildren2Response,
-  GetDataResponse,
-  opcodes,
-  ReplyHeader,
-  SetDataResponse,
-  Writer,
-} from '../../src/protocol/index.ts'
-import { DATA_BYTES, nameOf, NAMES } from './workloads.ts'
-
-const stat = {
-  ...{ czxid: 0x1_0000_0007n, mzxid: 0x1_0000_0009n, pzxid: 0x1_0000_0007n, ephemeralOwner: 0n },
-  ...{ ctime: 1_600_000_000_000, mtime: 1_600_000_000_000 },
-  ...{ version: 1, cversion: 0, aversion: 0, dataLength: DATA_BYTES, numChildren: 0 },
-}
-
-function frame(write: (writer: Writer) => void): Buffer {
-  const writer = new Writer()
-  writer.frame(() => write(writer))
-  return Buffer.from(writer.take())
-}
-const reply = (body: (writer: Writer) => void): Buffer =>
-  frame(writer => {
-    ReplyHeader.write(writer, { xid: 0, zxid: 0x1_0000_0010n, err: 0 })
-    body(writer)
-  })
-
-const connectResponse = frame(writer =>
-  ConnectResponse.write(writer, {
-    ...{ protocolVersion: 0, timeOut: 60_000, sessionId: 0x1234n, passwd: Buffer.alloc(16, 1), readOnly: false },
-  }),
-)
+import { opcodes } from '../../src/protocol/index.ts'
+import { connectResponse, emptyReply, replies, XID } from './replies.ts'
 
 /** Buffers with many copies of the same reply. */
 class Slab {
@@ -59,16 +28,8 @@ class Slab {
 }
 
 const TILES = 512
-const names = Array.from({ length: NAMES }, (_, index) => nameOf(index))
-const data = Buffer.alloc(DATA_BYTES, 'x')
-const plain = new Slab(reply(() => undefined))
-const slabs = new Map<number, Slab>([
-  [opcodes.getData, new Slab(reply(writer => GetDataResponse.write(writer, { data, stat })))],
-  [opcodes.setData, new Slab(reply(writer => SetDataResponse.write(writer, { stat })))],
-  [opcodes.getChildren2, new Slab(reply(writer => GetChildren2Response.write(writer, { children: names, stat })))],
-])
-
-const XID = 4
+const plain = new Slab(emptyReply)
+const slabs = new Map([...replies].map(([opcode, reply]) => [opcode, new Slab(reply)]))
 
 function serve(socket: Socket): void {
   let rest = Buffer.alloc(0)

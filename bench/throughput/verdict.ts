@@ -22,18 +22,19 @@ export interface Ratio {
 const DRAWS = 10_000
 
 /**
- * Returns the median of the rounds' ratios with its 95 % interval, by bootstrap: the percentiles of the medians of
+ * Returns the median of the rounds' ratios with its interval, by bootstrap: the percentiles of the medians of
  * rounds drawn at random. Both sides of a ratio come from the same round, so that a temporary slowdown affects both.
  * Equal figures give equal intervals.
  */
-export function ratioOf(ours: readonly number[], theirs: readonly number[]): Ratio {
+export function ratioOf(ours: readonly number[], theirs: readonly number[], confidence = 0.95): Ratio {
   const ratios = ours.map((each, round) => each / (theirs[round] ?? NaN)).filter(Number.isFinite)
   const random = mulberry32(1)
   const medians = Float64Array.from({ length: DRAWS }, () =>
     median(ratios.map(() => ratios[Math.floor(random() * ratios.length)] ?? NaN)),
   ).sort()
   const at = (share: number) => medians[Math.floor(share * (DRAWS - 1))] ?? NaN
-  return { middle: median(ratios), low: at(0.025), high: at(0.975), rounds: ratios.length }
+  const tail = (1 - confidence) / 2
+  return { middle: median(ratios), low: at(tail), high: at(1 - tail), rounds: ratios.length }
 }
 
 export interface Verdict {

@@ -21,8 +21,10 @@ export interface HandOver {
   rounds: number
 }
 
-export const subjects = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
-export type SubjectName = (typeof subjects)[number]
+/** `lean` is the leanest client that decodes replies. */
+export const subjects = ['zkwire', 'raw', 'lean', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
+/** `before` is zkwire as it was at another commit. */
+export type SubjectName = (typeof subjects)[number] | 'before'
 
 /** Microseconds of processor time per operation, operations per second, milliseconds in total, or kilobytes. */
 export type Figure = 'cpu' | 'rate' | 'ms' | 'kilobytes'
@@ -47,15 +49,18 @@ export interface Workload {
 }
 
 const everySubject = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper'] as const
+const everyCaller = [...everySubject, 'lean'] as const
 
-const cpu = (atMost: number): Target => ({ figure: 'cpu', by: { subject: 'raw' }, atMost })
+const cpu = (atMost: number, subject: SubjectName = 'raw'): Target => ({ figure: 'cpu', by: { subject }, atMost })
+/** The cost of a call may be so many times that of the leanest client. */
+const LEAN = 1.7
 const rate = (atLeast: number): Target => ({ figure: 'rate', by: { subject: 'raw' }, atLeast })
 
 const steady = (on: Workload['on'], op: Steady, inFlight: number, ...targets: Target[]): Workload => ({
   name: `${op} ${inFlight}${on === 'mock' ? ', mock' : ''}`,
   on,
   measure: { is: 'steady', op, inFlight },
-  by: everySubject,
+  by: everyCaller,
   targets,
 })
 
@@ -82,9 +87,14 @@ export const workloads: readonly Workload[] = [
   steady('server', 'setData', 64, cpu(1.25)),
   steady('server', 'createAndDelete', 64, cpu(1.25)),
   steady('server', 'getChildren', 16, cpu(2)),
-  steady('mock', 'getData', 64, cpu(4.3), rate(0.4)),
-  steady('mock', 'getData', 512, { figure: 'rate', by: { workload: 'getData 64, mock' }, atLeast: 1.8 }),
-  steady('mock', 'setData', 64),
+  steady('mock', 'getData', 64, cpu(LEAN, 'lean'), rate(0.4)),
+  steady('mock', 'getData', 512, cpu(LEAN, 'lean'), {
+    figure: 'rate',
+    by: { workload: 'getData 64, mock' },
+    atLeast: 1.8,
+  }),
+  steady('mock', 'setData', 64, cpu(LEAN, 'lean')),
+  steady('mock', 'createAndDelete', 64, cpu(LEAN, 'lean')),
   steady('mock', 'getChildren', 16, rate(0.11)),
   {
     name: 'notifications',
@@ -118,6 +128,8 @@ export const paths = {
   data: '/zkwire-throughput/data',
   list: '/zkwire-throughput/list',
   watched: '/zkwire-throughput/watched',
+  /** The directory of each task on the mock, whose replies are prepared. */
+  mock: '/zkwire-throughput/mock',
 } as const
 
 export const DATA_BYTES = 100
@@ -140,7 +152,12 @@ export interface Task {
   dist: string
   /** File URL from which the other clients can be required. */
   peers: string
+  /** True if the process is measured in turns with others: at each {@link Request}, and not at once. */
+  isInTurns?: boolean
 }
+
+/** A later message to a measuring process whose task is in turns: measure once more, or exit. */
+export type Request = 'turn' | 'end'
 
 /** The reply of a measuring process. */
 export interface Sample {

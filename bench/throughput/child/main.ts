@@ -3,7 +3,8 @@
 import type { SubjectName, Sample, Task } from '../workloads.ts'
 import type { Make } from './subject.ts'
 import { handOver } from './hand-over.ts'
-import { steady } from './steady.ts'
+import { inTurns, steady } from './steady.ts'
+import { lean } from './lean.ts'
 import { memory, notifications, opening } from './sessions.ts'
 import { nodeZookeeperClient } from './node-zookeeper-client.ts'
 import { raw } from './raw.ts'
@@ -12,19 +13,21 @@ import { zookeeper } from './zookeeper.ts'
 
 const makers: Record<Exclude<SubjectName, 'curator'>, Make> = {
   zkwire,
+  before: zkwire,
   raw,
+  lean,
   'node-zookeeper-client': nodeZookeeperClient,
   zookeeper,
 }
 
-async function measure(task: Task): Promise<Sample> {
+async function measure(task: Task): Promise<Sample | 'ready'> {
   const { measure, subject } = task
   if (subject === 'curator') throw new Error('Curator is measured by a Java program')
   if (measure.is === 'handOver') return handOver(task, measure)
   const made = await makers[subject](task)
   switch (measure.is) {
     case 'steady':
-      return steady(made, measure, task)
+      return task.isInTurns === true ? inTurns(made, measure, task) : steady(made, measure, task)
     case 'notifications':
       return notifications(made, measure.sessions)
     case 'opening':

@@ -1,7 +1,8 @@
 // Repeats one operation with a fixed number in flight.
+import { once } from 'node:events'
 import { percentile } from './percentile.ts'
-import type { Sample, Steady, Task } from '../workloads.ts'
-import { Counter, Sampler, type Subject, type Gauge } from './subject.ts'
+import type { Measure, Request, Sample, Steady, Task } from '../workloads.ts'
+import { Counter, Sampler, type Gauge, type Peer, type Subject } from './subject.ts'
 
 /**
  * The share of the time in which latencies are sampled. It is separate, because sampling costs processor time itself.
@@ -13,31 +14,62 @@ const WARM_UP_OPERATIONS = 20_000
 
 export async function steady(
   subject: Subject,
-  { op, inFlight }: { op: Steady; inFlight: number },
+  { op, inFlight }: SteadyMeasure,
   { warmUp, span }: Pick<Task, 'warmUp' | 'span'>,
 ): Promise<Sample> {
   const peer = await subject.open()
-  const run = (gauge: Gauge & { isOver: boolean }, ms: number) => {
-    setTimeout(() => (gauge.isOver = true), ms)
-    return peer.drive(op, inFlight, gauge)
-  }
-  const warming = new Counter()
-  do {
-    warming.isOver = false
-    await run(warming, warmUp)
-  } while (warming.count < WARM_UP_OPERATIONS)
-  const { count, cpu, ms } = await counted(run, span * (1 - SAMPLED))
+  const run = runnerOf(peer, op, inFlight)
+  await warm(run, warmUp)
+  const sample = await counted(run, span * (1 - SAMPLED))
   const sampler = new Sampler()
   await run(sampler, span * SAMPLED)
   await peer.close()
   const [p50, p99] = [50, 99].map(percent => percentile(sampler.latencies, percent)) as [number, number]
-  return { operations: count, cpu, ms, p50, p99 }
+  return { ...sample, p50, p99 }
 }
 
-async function counted(run: (gauge: Counter, ms: number) => Promise<void>, span: number) {
+/** Measures at each request of the parent process, until it requests the end. */
+export async function inTurns(
+  subject: Subject,
+  { op, inFlight }: SteadyMeasure,
+  { warmUp, span }: Pick<Task, 'warmUp' | 'span'>,
+): Promise<'ready'> {
+  const peer = await subject.open()
+  const run = runnerOf(peer, op, inFlight)
+  await warm(run, warmUp)
+  let reply: Sample | 'ready' = 'ready'
+  for (;;) {
+    const request = once(process, 'message') as Promise<[Request]>
+    process.send?.(reply)
+    if ((await request)[0] === 'end') break
+    reply = await counted(run, span)
+  }
+  await peer.close()
+  return 'ready'
+}
+
+type SteadyMeasure = Pick<Extract<Measure, { is: 'steady' }>, 'op' | 'inFlight'>
+type Run = (gauge: Gauge & { isOver: boolean }, ms: number) => Promise<void>
+
+const runnerOf =
+  (peer: Peer, op: Steady, inFlight: number): Run =>
+  (gauge, ms) => {
+    setTimeout(() => (gauge.isOver = true), ms)
+    return peer.drive(op, inFlight, gauge)
+  }
+
+async function warm(run: Run, ms: number): Promise<void> {
+  const counter = new Counter()
+  do {
+    counter.isOver = false
+    await run(counter, ms)
+  } while (counter.count < WARM_UP_OPERATIONS)
+}
+
+async function counted(run: Run, span: number): Promise<Sample> {
   const counter = new Counter()
   const before = { cpu: process.cpuUsage(), now: performance.now() }
   await run(counter, span)
   const { user, system } = process.cpuUsage(before.cpu)
-  return { count: counter.count, cpu: user + system, ms: performance.now() - before.now }
+  return { operations: counter.count, cpu: user + system, ms: performance.now() - before.now }
 }

@@ -8,6 +8,7 @@ describe('a benchmark with an unknown option:', () => {
   for (const [program, command] of [
     ['bench/main.ts', 'npm start'],
     ['bench/throughput/main.ts', 'npm run bench:throughput'],
+    ['bench/throughput/calls.ts', 'npm run bench:calls'],
     ['bench/growth/main.ts', 'npm run bench:growth'],
   ] as const)
     it(`${command} reports it in one line, and exits with 2`, () => {

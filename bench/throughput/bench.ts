@@ -1,0 +1,172 @@
+// The servers and processes of a run: the nodes on Apache's server, the mock, the proxy, and a process for each
+// measurement.
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { connect, type Client } from '../../src/index.ts'
+import { startApacheZooKeeper } from '../../test/support/apache-zookeeper.ts'
+import { buildChild } from './child-program.ts'
+import { Curator } from './curator.ts'
+import { MeasuringProcess } from './measuring-process.ts'
+import { installPeers, peersFrom } from './peers.ts'
+import {
+  DATA_BYTES,
+  nameOf,
+  NAMES,
+  paths,
+  type SubjectName,
+  type Sample,
+  type Task,
+  type Workload,
+} from './workloads.ts'
+
+export interface Setup {
+  workloads: readonly Workload[]
+  subjects: readonly SubjectName[]
+  /** Length of the warm-up, ms. */
+  warmUp: number
+  /** Length of each measurement, ms. */
+  span: number
+  /** Options of node for the measuring processes. */
+  execArgv: readonly string[]
+  /** The folder of the built client that the subject `before` measures. */
+  before?: URL | undefined
+}
+
+/** A process whose calls are measured in turns with those of other processes. */
+export interface Turns {
+  measure(): Promise<Sample>
+  end(): Promise<void>
+}
+
+const dist = new URL('../../dist', import.meta.url)
+
+/** Starts the Apache server of a run. Its log is in memory. */
+export const startServer = () =>
+  startApacheZooKeeper({
+    config: { tickTime: 2000, maxSessionTimeout: 60_000 },
+    jvm: ['-Xmx1g', '-XX:TieredStopAtLevel=4', '-Dzookeeper.forceSync=no'],
+  })
+
+export class Bench implements AsyncDisposable {
+  readonly #setup: Setup
+  readonly #program: string
+  readonly #client: Client
+  readonly #ports: Record<Workload['on'], number>
+  readonly #mock: ChildProcess
+  readonly #proxy: ChildProcess
+  readonly #curator: Curator | undefined
+  #directories = 0
+
+  private constructor(
+    setup: Setup,
+    program: string,
+    client: Client,
+    ports: Record<Workload['on'], number>,
+    mock: ChildProcess,
+    proxy: ChildProcess,
+    curator: Curator | undefined,
+  ) {
+    this.#setup = setup
+    this.#program = program
+    this.#client = client
+    this.#ports = ports
+    this.#mock = mock
+    this.#proxy = proxy
+    this.#curator = curator
+  }
+
+  static async ready(setup: Setup, serverPort: number): Promise<Bench> {
+    const program = await buildChild()
+    const wanted = new Set(setup.workloads.flatMap(({ by }) => by.filter(name => setup.subjects.includes(name))))
+    if (wanted.has('node-zookeeper-client') || wanted.has('zookeeper')) await installPeers()
+    const curator = wanted.has('curator') ? await Curator.ready() : undefined
+    const client = await connect(`127.0.0.1:${serverPort}`, { sessionTimeout: 60_000 })
+    await client.ensurePath(paths.data)
+    await client.setData(paths.data, Buffer.alloc(DATA_BYTES, 'x'))
+    await client.ensurePath(paths.watched)
+    await client.ensurePath(paths.list)
+    await Promise.all(Array.from({ length: NAMES }, (_, i) => client.create(`${paths.list}/${nameOf(i)}`)))
+    const [mock, proxy] = await Promise.all([helper('mock.ts'), helper('remote.ts', String(serverPort))])
+    const ports = { server: serverPort, mock: mock.port, remote: proxy.port }
+    return new Bench(setup, program, client, ports, mock.process, proxy.process, curator)
+  }
+
+  /** Measures a subject in a process of its own. */
+  async measure(workload: Workload, subject: SubjectName): Promise<Sample> {
+    const { measure, on } = workload
+    if (on === 'mock') return this.#measureIn(this.#task(workload, subject, paths.mock))
+    const directory = `/zkwire-throughput/${this.#directories++}`
+    await this.#client.create(directory)
+    const task = this.#task(workload, subject, directory)
+    const sample =
+      subject === 'curator' && measure.is === 'handOver'
+        ? await this.#curator?.handOver(task.port, directory, measure)
+        : await this.#measureIn(task)
+    if (sample === undefined) throw new Error(`${subject} was not set up`)
+    if (measure.is === 'steady' && measure.op === 'createAndDelete')
+      await this.#checkCounts(directory, sample, measure.inFlight)
+    await this.#client.deleteRecursive(directory)
+    return sample
+  }
+
+  /** Starts a process whose calls are measured in turns with those of other processes, and warms it up. */
+  async open(workload: Workload, subject: SubjectName): Promise<Turns> {
+    const directory = workload.on === 'mock' ? paths.mock : `/zkwire-throughput/${this.#directories++}`
+    if (workload.on !== 'mock') await this.#client.create(directory)
+    const task = { ...this.#task(workload, subject, directory), isInTurns: true }
+    const process = this.#start(task)
+    await process.request(task)
+    return {
+      measure: async () => (await process.request('turn')) as Sample,
+      end: async () => {
+        await Promise.all([process.request('end'), process.exited()])
+        if (workload.on !== 'mock') await this.#client.deleteRecursive(directory)
+      },
+    }
+  }
+
+  #task({ measure, on }: Workload, subject: SubjectName, directory: string): Task {
+    const { warmUp, span, before = dist } = this.#setup
+    const built = subject === 'before' ? before : dist
+    return { subject, measure, port: this.#ports[on], directory, warmUp, span, dist: built.href, peers: peersFrom }
+  }
+
+  #start(task: Task): MeasuringProcess {
+    const changeWatchedNode = () => void this.#client.setData(paths.watched, '')
+    return new MeasuringProcess(this.#program, task, this.#setup.execArgv, changeWatchedNode)
+  }
+
+  async #measureIn(task: Task): Promise<Sample> {
+    const process = this.#start(task)
+    try {
+      return (await process.request(task)) as Sample
+    } finally {
+      await process.exited()
+    }
+  }
+
+  /**
+   * Compares the count of operations with the server's node, because a subject may count replies without reading them.
+   */
+  async #checkCounts(directory: string, { operations }: Sample, inFlight: number): Promise<void> {
+    const stat = await this.#client.exists(directory)
+    if (stat === null || stat.numChildren > inFlight || stat.cversion < operations)
+      throw new Error(
+        `${operations} creates and deletes were counted, but the server's node shows ${JSON.stringify(stat)}`,
+      )
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#mock.kill()
+    this.#proxy.kill()
+    await this.#client.close()
+  }
+}
+
+/** Starts a process that listens on a port and sends its number. */
+async function helper(file: string, ...args: string[]): Promise<{ process: ChildProcess; port: number }> {
+  const process = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv: ['--import', 'tsx'] })
+  const [{ port }] = (await once(process, 'message')) as [{ port: number }]
+  return { process, port }
+}

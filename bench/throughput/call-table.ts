@@ -1,0 +1,48 @@
+// The comparison of calls with another commit: a table, and what got slower. Pure.
+import { median } from '../measure/statistics.ts'
+import { figureOf, ratioOf, type Ratio, type Samples } from './verdict.ts'
+import type { Figure, Sample, SubjectName } from './workloads.ts'
+
+/** A cost that grew by less than this share is not reported. */
+const ALLOWED = 0.05
+
+/**
+ * A cost is reported if its whole interval is above the allowed share. The interval is wide, because sixteen ratios are
+ * judged at once.
+ */
+const CONFIDENCE = 0.99
+
+/** The figures that are judged. On a real server, the time of a call is the time of the server. */
+const JUDGED = { CPU: 'cpu', time: 'ms' } as const satisfies Record<string, Figure>
+const isJudged = (figure: Figure, workload: string) => figure === 'cpu' || workload.endsWith(', mock')
+
+type BySubject = ReadonlyMap<SubjectName, readonly Sample[]>
+
+const ratio = (by: BySubject, figure: Figure, to: SubjectName, confidence?: number): Ratio => {
+  const figures = (name: SubjectName) => (by.get(name) ?? []).map(figureOf[figure])
+  return ratioOf(figures('zkwire'), figures(to), confidence)
+}
+
+export function callTableOf(samples: Samples): string {
+  const cells = (name: string, costs: readonly string[], ratios: readonly string[]) =>
+    [name.padEnd(26), ...costs.map(each => each.padStart(8)), ...ratios.map(each => each.padStart(22))].join('')
+  const lines = [...samples].map(([workload, by]) => {
+    const cost = (name: SubjectName) => median((by.get(name) ?? []).map(figureOf.cpu)).toFixed(2)
+    const ratios = [ratio(by, 'cpu', 'lean'), ratio(by, 'cpu', 'before'), ratio(by, 'ms', 'before')]
+    return cells(workload, (['raw', 'lean', 'before', 'zkwire'] as const).map(cost), ratios.map(textOf))
+  })
+  const head = ['CPU now : lean', 'CPU now : before', 'time now : before']
+  return [cells('CPU of a call, us', ['raw', 'lean', 'before', 'now'], head), ...lines].join('\n')
+}
+
+const textOf = ({ middle, low, high }: Ratio): string => `${middle.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}]`
+
+/** Returns a sentence for each cost that grew by more than 5 % beyond doubt. */
+export const slowdownsOf = (samples: Samples): string[] =>
+  [...samples].flatMap(([workload, by]) =>
+    Object.entries(JUDGED).flatMap(([name, figure]) => {
+      const grown = ratio(by, figure, 'before', CONFIDENCE)
+      const isSlower = isJudged(figure, workload) && grown.low > 1 + ALLOWED
+      return isSlower ? [`${workload}: the ${name} of a call grew to ${textOf(grown)} times that of before.`] : []
+    }),
+  )

@@ -1,0 +1,122 @@
+// `npm run bench:calls`: compares the cost of calls with that of another commit. See bench/README.md.
+import { loadavg } from 'node:os'
+import { thisMachine } from '../output/result.ts'
+import { exitWithUsageError, parseOrExit, UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
+import { median } from '../measure/statistics.ts'
+import { Bench, startServer } from './bench.ts'
+import { callTableOf, slowdownsOf } from './call-table.ts'
+import { referenceTo, type Reference } from './reference.ts'
+import { figureOf } from './verdict.ts'
+import { workloads, type Sample, type SubjectName, type Workload } from './workloads.ts'
+
+const COMMAND = 'npm run bench:calls'
+
+const help = `${COMMAND} -- [options]
+
+Compares the cost of calls with that of another commit, which it checks out and builds, with
+the leanest client that decodes replies, and with a raw socket. Their processes take turns.
+Exits with 1 if a call got more than 5 % slower beyond doubt. See bench/README.md.
+
+  --against REF            the other commit (HEAD)
+  --rounds N               rounds, each with new processes (9)
+  --turns N                turns of each process in a round (8)
+  --span MS                length of a turn, ms (100)
+  --only TEXT              only workloads whose names contain TEXT
+  --node-option OPTION     pass OPTION to node in the measuring processes
+  --help                   print this help
+`
+
+/** What is compared, on Apache's server and on the mock. */
+const CALLS = ['getData 64', 'getData 512', 'setData 64', 'createAndDelete 64']
+const compared = workloads.filter(({ name }) => CALLS.includes(name.replace(', mock', '')))
+const subjects = ['raw', 'lean', 'before', 'zkwire'] as const satisfies SubjectName[]
+
+interface Options {
+  against: string
+  rounds: number
+  turns: number
+  span: number
+  workloads: Workload[]
+  execArgv: string[]
+}
+
+function parseOptions(args: readonly string[]): Options | 'help' {
+  const text = { type: 'string' } as const
+  const values = valuesOf({
+    args: [...args],
+    options: {
+      ...{ against: text, rounds: text, turns: text, span: text, only: text },
+      ...{ 'node-option': { type: 'string', multiple: true }, help: { type: 'boolean' } },
+    },
+  })
+  if (values.help === true) return 'help'
+  const { only = '' } = values
+  const chosen = compared.filter(({ name }) => name.includes(only))
+  if (chosen.length === 0)
+    throw new UsageError(`--only: the workloads are: ${compared.map(({ name }) => name).join('; ')}`)
+  return {
+    against: values.against ?? 'HEAD',
+    rounds: wholeNumber('rounds', values.rounds ?? '9'),
+    turns: wholeNumber('turns', values.turns ?? '8'),
+    span: wholeNumber('span', values.span ?? '100'),
+    workloads: chosen,
+    execArgv: values['node-option'] ?? [],
+  }
+}
+
+/** Measures the subjects once: they take turns, in another order each time. Returns the medians of their turns. */
+async function measureRound(bench: Bench, workload: Workload, turns: number): Promise<Map<SubjectName, Sample>> {
+  const all = await Promise.all(
+    subjects.map(async name => ({ name, turns: await bench.open(workload, name), samples: [] as Sample[] })),
+  )
+  for (let turn = 0; turn < turns; turn++)
+    for (let i = 0; i < all.length; i++) {
+      const subject = all[(turn + i) % all.length]
+      if (subject !== undefined) subject.samples.push(await subject.turns.measure())
+    }
+  await Promise.all(all.map(({ turns }) => turns.end()))
+  const middle = (samples: readonly Sample[]): Sample => ({
+    operations: 1,
+    cpu: median(samples.map(figureOf.cpu)),
+    ms: median(samples.map(({ ms, operations }) => ms / operations)),
+  })
+  return new Map(all.map(({ name, samples }) => [name, middle(samples)]))
+}
+
+async function main(options: Options, before: Reference): Promise<number> {
+  const { rounds, turns, span, execArgv } = options
+  const setup = { workloads: options.workloads, subjects, warmUp: 400, span, execArgv, before: before.dist }
+  await using server = await startServer()
+  await using bench = await Bench.ready(setup, server.port)
+  const samples = new Map(options.workloads.map(({ name }) => [name, new Map<SubjectName, Sample[]>()]))
+  for (let round = 0; round < rounds; round++)
+    for (const workload of options.workloads) {
+      process.stderr.write(`\r\x1b[Kround ${round + 1} of ${rounds}: ${workload.name}`)
+      const bySubject = samples.get(workload.name)
+      for (const [name, sample] of await measureRound(bench, workload, turns))
+        bySubject?.set(name, [...(bySubject.get(name) ?? []), sample])
+    }
+  process.stderr.write('\r\x1b[K')
+  const { node, cpu, cores } = thisMachine()
+  const slowdowns = slowdownsOf(samples)
+  process.stdout.write(`
+zkwire now and before (${before.title}), ${rounds} rounds of ${turns} turns
+Node ${node} on ${cpu}, ${cores} cores, load average ${loadavg()[0]?.toFixed(1)}
+
+${callTableOf(samples)}
+
+${slowdowns.length > 0 ? slowdowns.join('\n') : 'Nothing got more than 5 % slower beyond doubt.'}
+`)
+  return slowdowns.length > 0 ? 1 : 0
+}
+
+const options = parseOrExit(COMMAND, parseOptions)
+if (options === 'help') {
+  process.stdout.write(help)
+} else {
+  const before = await referenceTo(options.against).catch((error: unknown) => {
+    if (!(error instanceof UsageError)) throw error
+    return exitWithUsageError(COMMAND, error)
+  })
+  process.exitCode = await main(options, before)
+}

@@ -1,0 +1,53 @@
+// What a call costs, counted without a clock. It changes only on purpose: `npm run bench:count` writes the new counts.
+import { expect } from 'chai'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { count, thisNode, writtenCounts, type CallCounts } from '../../../bench/throughput/counts.ts'
+
+const dist = fileURLToPath(new URL('../../../dist', import.meta.url))
+
+describe('the cost of a call', () => {
+  let counted: Record<string, CallCounts>
+
+  before(async () => {
+    counted = await count()
+  })
+
+  it('is what counts.json says: functions, built-in functions and promises, frames and writes', async () => {
+    const { calls } = await writtenCounts()
+    const withoutBytes = (all: Record<string, object>) =>
+      Object.fromEntries(Object.entries(all).map(([call, counts]) => [call, { ...counts, bytes: undefined }]))
+    const now = Object.fromEntries(Object.entries(counted).map(([call, { counts }]) => [call, counts]))
+    expect(withoutBytes(now), 'run `npm run bench:count` if you mean to change it').to.deep.equal(withoutBytes(calls))
+  })
+
+  it('is what counts.json says: the allocated bytes, to a hundredth, on the same version of Node', async function () {
+    const { calls, node } = await writtenCounts()
+    if (node !== thisNode) this.skip()
+    for (const [call, { counts }] of Object.entries(counted)) {
+      const bytes = calls[call]?.bytes ?? NaN
+      const message = `${call}: run \`npm run bench:count\` if you mean to change it`
+      expect(counts.bytes, message).to.be.closeTo(bytes, bytes / 100)
+    }
+  })
+
+  it('is noticed if the prototype of each Stat is set', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'zkwire-counts-'))
+    try {
+      await cp(dist, folder, { recursive: true, filter: path => !/dist.cjs/.test(path) })
+      const file = join(folder, 'protocol', 'records.js')
+      const code = await readFile(file, 'utf8')
+      const planted = code.replace(/(record\('Stat', f => )([^]*?\}\)?)\);$/m, '$1Object.setPrototypeOf($2, {}));')
+      expect(planted).not.to.equal(code)
+      await writeFile(file, planted)
+      const { getData, delete: remove } = await count(pathToFileURL(folder), ['getData', 'delete'])
+      const builtins = (counts: CallCounts | undefined) => counts?.counts.builtins ?? NaN
+      expect(builtins(getData)).to.equal(builtins(counted['getData']) + 1)
+      expect(builtins(remove)).to.equal(builtins(counted['delete']))
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
