@@ -36,7 +36,7 @@ export async function holdConversation(server: ApacheZooKeeper): Promise<Map<str
 async function lock(first: Client, second: Client, bob: Observer, frames: Map<string, FrameDump>): Promise<void> {
   const held = await new Mutex(first, '/locks/orders').acquire()
   bob.clear()
-  const waiting = new Mutex(second, '/locks/orders', { data: 'bob', lookAhead: false }).acquire()
+  const waiting = new Mutex(second, '/locks/orders', { id: 'bob', lookAhead: false }).acquire()
   await until(() => bob.has('server', 'getData'))
   const [create, list, read] = ['create2', 'getChildren2', 'getData'] as const
   frames.set('create?', bob.find('client', create)).set('look?', bob.find('client', list))

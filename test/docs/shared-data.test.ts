@@ -51,7 +51,7 @@ async function measure(): Promise<string[]> {
     await row('another client puts an item', () => theirs.put(data))
     await row('another consumer takes and completes an item', async () => (await theirs.take()).complete())
 
-    const leaseOf = (holder: string) => new Lease(client, '/lease', { holder, duration: 60_000 })
+    const leaseOf = (id: string) => new Lease(client, '/lease', { id, duration: 60_000 })
     await leaseOf('a').obtain()
     await leaseOf('a').release()
     await row('`Lease.obtain()` of a free lease', () => leaseOf('a').obtain())

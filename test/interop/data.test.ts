@@ -52,7 +52,7 @@ describeInterop('with kazoo’s data', kazoo, all => {
   }
 
   it('NonBlockingLease and Lease have one holder at a time, and each renews what the other has written', async () => {
-    const lease = (holder: string) => new Lease(all.client, all.path, { holder, duration: 60_000 })
+    const lease = (id: string) => new Lease(all.client, all.path, { id, duration: 60_000 })
     const theirs = (holder: string) => all.peer.ask('lease', 'single', all.path, `60 ${holder}`)
     expect(await lease('ours').obtain()).not.to.equal(null)
     expect(await theirs('theirs')).to.equal('refused')
@@ -65,7 +65,7 @@ describeInterop('with kazoo’s data', kazoo, all => {
   })
 
   it('MultiNonBlockingLease and Lease with count have as many holders as there are leases', async () => {
-    const lease = (holder: string) => new Lease(all.client, all.path, { holder, duration: 60_000, count: 2 })
+    const lease = (id: string) => new Lease(all.client, all.path, { id, duration: 60_000, count: 2 })
     const theirs = (holder: string) => all.peer.ask('lease', '2', all.path, `60 ${holder}`)
     expect(await theirs('theirs')).to.equal('obtained')
     expect(await lease('ours').obtain()).to.have.property('path', `${all.path}/1`)

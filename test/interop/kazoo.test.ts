@@ -7,7 +7,7 @@ import { describeInterop } from './fixture.ts'
 import { ours } from './contender.ts'
 import { kazoo, Peer } from './peers.ts'
 
-const options: MutexOptions = { dialect: 'kazoo', data: 'ours' }
+const options: MutexOptions = { dialect: 'kazoo', id: 'ours' }
 
 describeInterop('with kazoo', kazoo, all => {
   const sides = (client: Client) => new ReadWriteLock(client, all.path, { dialect: 'kazoo' })
@@ -21,8 +21,7 @@ describeInterop('with kazoo', kazoo, all => {
     const session = BigInt(await victim.ask('session'))
     const mutex = new Mutex(all.client, all.path, options)
     const [holder] = await mutex.contenders()
-    expect(holder).to.include({ path: node, session })
-    expect(holder?.data?.toString()).to.equal('kazoo')
+    expect(holder).to.include({ path: node, session, id: 'kazoo' })
     expect(await mutex.tryAcquire()).to.equal(null)
     const acquiring = mutex.acquire()
     await victim.kill()

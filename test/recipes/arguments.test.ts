@@ -34,7 +34,7 @@ const constructors: Readonly<Record<string, Make>> = {
   EphemeralMutex: (...args) => new EphemeralMutex(...args),
   HerdMutex: (...args) => new HerdMutex(...args),
   LeaderElection: (...args) => new LeaderElection(...args),
-  Lease: (client, path, options = { holder: 'me', duration: 1000 } as never) => new Lease(client, path, options),
+  Lease: (client, path, options = { id: 'me', duration: 1000 } as never) => new Lease(client, path, options),
   Mutex: (...args) => new Mutex(...args),
   Partitioner: (client, path, options) => new Partitioner(client, path, ['a'], options),
   Queue: (...args) => new Queue(...args),
@@ -50,18 +50,18 @@ const valid: Readonly<Record<string, object>> = {
   Barrier: { acl: undefined },
   Counter: { format: 'decimal', initial: -1n },
   DoubleBarrier: { acl: undefined },
-  EphemeralMutex: { data: null },
-  HerdMutex: { data: 'me', dialect: 'kazoo', onForeignContenders: () => undefined },
+  EphemeralMutex: { id: '' },
+  HerdMutex: { id: 'me', dialect: 'kazoo', onForeignContenders: () => undefined },
   LeaderElection: { id: 'me', onForeignContenders: () => undefined },
-  Lease: { holder: 'me', duration: 5000, count: 2 },
-  Mutex: { data: Buffer.from('me'), dialect: { prefix: 'x-', pattern: /^x-(\d{10})$/ } },
+  Lease: { id: 'me', duration: 5000, count: 2 },
+  Mutex: { id: 'me', dialect: { prefix: 'x-', pattern: /^x-(\d{10})$/ } },
   Partitioner: { id: 'me' },
   Queue: { acl: undefined },
-  ReadWriteLock: { data: '', dialect: 'kazoo', herd: true, onForeignContenders: () => undefined },
-  ReentrantMutex: { byContext: false, data: '', dialect: 'zookeeper', onForeignContenders: undefined },
-  Semaphore: { data: '', onForeignContenders: () => undefined },
+  ReadWriteLock: { id: '', dialect: 'kazoo', herd: true, onForeignContenders: () => undefined },
+  ReentrantMutex: { byContext: false, id: '', dialect: 'zookeeper', onForeignContenders: undefined },
+  Semaphore: { id: '', onForeignContenders: () => undefined },
   SharedValue: { initial: null },
-  TicketMutex: { data: '', onForeignContenders: () => undefined },
+  TicketMutex: { id: '', onForeignContenders: () => undefined },
 }
 
 /** Returns the same client as an object that is not an instance of this package's class. */
@@ -152,7 +152,7 @@ describe('the arguments of recipes', () => {
 
   it('are refused by constructors if an option has a wrong type', () => {
     const cases: [name: string, options: object, detail: RegExp][] = [
-      ['Mutex', { data: 5 }, /data must be a Uint8Array, a string or null/],
+      ['Mutex', { id: 5 }, /id must be a string/],
       ['Mutex', { onForeignContenders: true }, /onForeignContenders must be a function/],
       ['Mutex', { dialect: 'kazo' }, /dialect must be curator, kazoo, zookeeper.*'kazo'/],
       ['Mutex', { dialect: 'toString' }, /dialect must be/],
@@ -175,9 +175,9 @@ describe('the arguments of recipes', () => {
 
   it('are refused by Semaphore and DoubleBarrier if the number is not a positive integer', () => {
     for (const count of [0, -1, 1.5, NaN, Infinity, '3', undefined, {}, 5n] as never[]) {
-      expectThrows(() => new Semaphore(client, '/l', count), 'Semaphore', '/l', /permits must be a positive integer/)
+      expectThrows(() => new Semaphore(client, '/l', count), 'Semaphore', '/l', /count must be a positive integer/)
       const barrier = () => new DoubleBarrier(client, '/l', count)
-      expectThrows(barrier, 'DoubleBarrier', '/l', /memberCount must be a positive integer/)
+      expectThrows(barrier, 'DoubleBarrier', '/l', /count must be a positive integer/)
     }
   })
 

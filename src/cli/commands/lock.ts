@@ -100,17 +100,17 @@ function lockOf({ read, write, permits, ticket, dialect, id }: Values<typeof opt
   if (kind !== undefined && another !== undefined) throw new UsageError(`${kind} and ${another} exclude each other`)
   if (dialect !== undefined && (ticket || count !== undefined))
     throw new UsageError(`--dialect and ${kind} exclude each other: that lock has only one kind of names`)
-  const data = id ?? `${userName()}@${hostname()} ${process.pid}`
-  if (count !== undefined) return (client, path) => new Semaphore(client, path, count, { data })
-  if (ticket) return (client, path) => new TicketMutex(client, path, { data })
+  const own = id ?? `${userName()}@${hostname()} ${process.pid}`
+  if (count !== undefined) return (client, path) => new Semaphore(client, path, count, { id: own })
+  if (ticket) return (client, path) => new TicketMutex(client, path, { id: own })
   if (!read && !write) {
     const names = (dialect ?? 'curator') as 'curator'
-    return (client, path) => new Mutex(client, path, { data, dialect: names })
+    return (client, path) => new Mutex(client, path, { id: own, dialect: names })
   }
   if (dialect === 'zookeeper') throw new UsageError(`--dialect zookeeper and ${kind} exclude each other`)
   const side = read ? 'readLock' : 'writeLock'
   const names = (dialect ?? 'curator') as 'curator'
-  return (client, path) => new ReadWriteLock(client, path, { data, dialect: names })[side]
+  return (client, path) => new ReadWriteLock(client, path, { id: own, dialect: names })[side]
 }
 
 function userName(): string {

@@ -1,13 +1,13 @@
 // `zkwire who`.
 import type { Client } from '../../client/index.ts'
 import { hex64, isCode, join } from '../../protocol/index.ts'
-import { untag } from '../../recipes/node/owner-tag.ts'
+import { idIn } from '../../recipes/node/owner-tag.ts'
 import { foreignContendersIn } from '../../recipes/queue/dialect.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
 import { command } from '../runner/command.ts'
 import { untilAborted } from '../runner/run.ts'
 import { aligned } from '../nodes/stat-text.ts'
-import { dataText, escaped, timeText } from '../runner/text.ts'
+import { escaped, timeText } from '../runner/text.ts'
 
 /** The role of a contender, as its name says. */
 type Role = 'reader' | 'permit' | 'exclusive'
@@ -134,7 +134,7 @@ async function read(zk: Client, directory: string, name: string, signal: AbortSi
       sequence: sequenceOf(name),
       session: hex64(stat.ephemeralOwner),
       since: timeText(stat.ctime),
-      id: dataText(untag(data)),
+      id: idIn(data),
     }
   } catch (error) {
     if (isCode(error, 'NONODE')) return undefined

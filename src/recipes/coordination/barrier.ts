@@ -100,7 +100,7 @@ export class Barrier {
 }
 
 /**
- * A barrier at the start and the end of some work: `memberCount` members enter together, and all leave together. It can
+ * A barrier at the start and the end of some work: `count` members enter together, and all leave together. It can
  * be shared with Curator's DistributedDoubleBarrier. Each DoubleBarrier object is one member, and can enter again after
  * it has left.
  * @example
@@ -114,26 +114,26 @@ export class DoubleBarrier {
   /** The directory in which each member has a node. */
   readonly path: string
   /** How many members must enter. */
-  readonly memberCount: number
+  readonly count: number
   readonly #client: Client
   readonly #acl: readonly ACL[] | undefined
   #member: OwnNode | undefined
 
   /**
-   * @param memberCount how many members must enter, 1 or more; the same number in all clients
+   * @param count how many members must enter, 1 or more; the same number in all clients
    * @throws ZooKeeperError BADARGUMENTS
    */
-  constructor(client: Client, path: string, memberCount: number, options: BarrierOptions = {}) {
-    const problems = [countProblem('memberCount', memberCount), optionsProblem(options, optionChecks)]
+  constructor(client: Client, path: string, count: number, options: BarrierOptions = {}) {
+    const problems = [countProblem('count', count), optionsProblem(options, optionChecks)]
     checkArguments('DoubleBarrier', client, path, ...problems)
     this.path = path
-    this.memberCount = memberCount
+    this.count = count
     this.#client = client.chroot('/')
     this.#acl = options.acl
   }
 
   /**
-   * Resolves when `memberCount` members have entered. A member whose call fails is not counted any more.
+   * Resolves when `count` members have entered. A member whose call fails is not counted any more.
    * @throws ZooKeeperError BADARGUMENTS, also if this member has entered already; RecipeError TIMEOUT; the signal's
    * reason; other ZooKeeperErrors, for example SESSIONEXPIRED, NOAUTH
    * @example
@@ -204,7 +204,7 @@ export class DoubleBarrier {
       this.#members(signal),
     ])
     if (ready.value !== null && (await this.#isReadyOf(ready.value, member, members, signal))) return true
-    if (own.value !== null && members.length < this.memberCount) {
+    if (own.value !== null && members.length < this.count) {
       await Promise.race([ready.changed, own.changed])
       return false
     }

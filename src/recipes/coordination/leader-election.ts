@@ -1,7 +1,7 @@
 // Leader election, with the nodes of Curator's LeaderLatch.
 import { checked, newPace } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
@@ -16,31 +16,11 @@ import { HeldUntil } from '../locks/held-until.ts'
 import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
 import { ExclusiveLock, lockOptionChecks, type LockOptions } from '../locks/queue-lock.ts'
 
-/**
- * Options of a {@link LeaderElection}. `acl` applies to the nodes of this participant, and to the directory if it is
- * created.
- * @example
- * const options: LeaderElectionOptions = { id: 'host-1', acl: openACL }
- * const election = new LeaderElection(zk, '/election', options)
- * await using held = await election.campaign()
- * held.path // => /^\/election\/_c_.*-latch-0000000000$/
- */
-export interface LeaderElectionOptions extends Omit<LockOptions, 'data'> {
-  /** The name of this participant, which `participants()`, `leader()` and `leaders()` return. Default: empty. */
-  id?: string | undefined
-}
-
 interface SignalOption {
   /** Ends the call when it aborts. Default: no signal. */
   signal?: AbortSignal | undefined
 }
 
-const { acl, onForeignContenders } = lockOptionChecks
-const electionChecks: Checks<LeaderElectionOptions> = {
-  id: mustBe('a string', value => typeof value === 'string'),
-  acl,
-  onForeignContenders,
-}
 const signalChecks: Checks<SignalOption> = { signal: waitOptionChecks.signal }
 
 /**
@@ -68,8 +48,8 @@ const latch: Naming = { prefix: uuid => `_c_${uuid}-latch-`, sequenceOf: sequenc
 class Leadership extends ExclusiveLock {
   declare readonly queue: LockQueue
 
-  constructor(client: Client, path: string, { id = '', ...options }: LeaderElectionOptions) {
-    super(client, path, { ...options, data: id, dialect: latch }, watchAhead)
+  constructor(client: Client, path: string, options: LockOptions) {
+    super(client, path, { ...options, dialect: latch }, watchAhead)
   }
 }
 
@@ -91,8 +71,8 @@ export class LeaderElection {
   readonly #leadership: Leadership
 
   /** @throws ZooKeeperError BADARGUMENTS */
-  constructor(client: Client, path: string, options: LeaderElectionOptions = {}) {
-    checkArguments('LeaderElection', client, path, optionsProblem(options, electionChecks))
+  constructor(client: Client, path: string, options: LockOptions = {}) {
+    checkArguments('LeaderElection', client, path, optionsProblem(options, lockOptionChecks))
     this.client = client
     this.path = path
     this.#leadership = new Leadership(client, path, options)
@@ -163,12 +143,7 @@ export class LeaderElection {
    */
   async participants(): Promise<Participant[]> {
     const contenders = await this.#leadership.contenders()
-    return contenders.map(({ path, data, session }, i) => ({
-      id: data?.toString() ?? '',
-      isLeader: i === 0,
-      path,
-      session,
-    }))
+    return contenders.map(({ path, id, session }, i) => ({ id, isLeader: i === 0, path, session }))
   }
 
   /**

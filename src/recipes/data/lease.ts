@@ -13,16 +13,16 @@ import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './
 /**
  * Options of a {@link Lease}.
  * @example
- * const options: LeaseOptions = { holder: 'host-1', duration: 60_000, count: 2 }
+ * const options: LeaseOptions = { id: 'host-1', duration: 60_000, count: 2 }
  * const term = await new Lease(zk, '/leases/report', options).obtain()
  * term !== null // => true
  */
 export interface LeaseOptions {
   /**
-   * The name of the holder, not empty. Callers with the same name are one holder, which can renew the lease, also after
+   * Says who the holder is; not empty. Callers with the same id are one holder, which can renew the lease, also after
    * a restart.
    */
-  holder: string
+  id: string
   /** How long the lease lasts, in milliseconds, from 1000 to 100 years. Its end is rounded down to a second. */
   duration: number
   /**
@@ -37,7 +37,7 @@ export interface LeaseOptions {
 /**
  * A lease that was obtained.
  * @example
- * const term: LeaseTerm | null = await new Lease(zk, '/leases/report', { holder: 'host-1', duration: 60_000 }).obtain()
+ * const term: LeaseTerm | null = await new Lease(zk, '/leases/report', { id: 'host-1', duration: 60_000 }).obtain()
  * term && term.end > new Date() // => true
  */
 export interface LeaseTerm {
@@ -50,7 +50,7 @@ export interface LeaseTerm {
 const LONGEST = 100 * 365 * 24 * 3600 * 1000
 
 const leaseChecks: Checks<LeaseOptions> = {
-  holder: mustBe('a string that is not empty', value => typeof value === 'string' && value !== ''),
+  id: mustBe('a string that is not empty', value => typeof value === 'string' && value !== ''),
   duration: mustBe(
     `a number of milliseconds from 1000 to ${LONGEST}`,
     (value: unknown) => typeof value === 'number' && value >= 1000 && value <= LONGEST,
@@ -67,9 +67,9 @@ const leaseChecks: Checks<LeaseOptions> = {
  * differ by 5 s, two holders may have the lease for 5 s. Use a lock if that does harm.
  * @example
  * const duration = 70 * 60_000
- * const term = await new Lease(zk, '/leases/report', { holder: 'host-1', duration }).obtain()
+ * const term = await new Lease(zk, '/leases/report', { id: 'host-1', duration }).obtain()
  * term?.path // => '/leases/report'
- * await new Lease(zk, '/leases/report', { holder: 'host-2', duration }).obtain() // => null
+ * await new Lease(zk, '/leases/report', { id: 'host-2', duration }).obtain() // => null
  */
 export class Lease {
   /** The directory in which each holder has a node. */
@@ -80,7 +80,7 @@ export class Lease {
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: LeaseOptions) {
     const isMissing = (name: keyof LeaseOptions) => (options as Partial<LeaseOptions>)[name] === undefined
-    const missing = () => (['holder', 'duration'] as const).find(isMissing)
+    const missing = () => (['id', 'duration'] as const).find(isMissing)
     const problem = optionsProblem(options, leaseChecks) ?? (missing() && `the option ${missing()} is missing`)
     checkArguments('Lease', client, path, problem)
     this.path = path
@@ -96,7 +96,7 @@ export class Lease {
    * another client deleted the node of the lock that protects the lease; the signal's reason; ZooKeeperError, for
    * example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
    * @example
-   * const lease = new Lease(zk, '/leases/report', { holder: 'host-1', duration: 60_000 })
+   * const lease = new Lease(zk, '/leases/report', { id: 'host-1', duration: 60_000 })
    * const term = await lease.obtain()
    * term !== null && term.end > new Date() // => true
    */
@@ -115,16 +115,16 @@ export class Lease {
    * Throws as {@link obtain}.
    * @example
    * const duration = 60_000
-   * const lease = new Lease(zk, '/leases/report', { holder: 'host-1', duration })
+   * const lease = new Lease(zk, '/leases/report', { id: 'host-1', duration })
    * await lease.obtain()
    * await lease.release()
-   * const term = await new Lease(other, '/leases/report', { holder: 'host-2', duration }).obtain()
+   * const term = await new Lease(other, '/leases/report', { id: 'host-2', duration }).obtain()
    * term !== null // => true
    */
   release(options: WaitOptions = {}): Promise<void> {
     return this.#run('release', options, async signal => {
       for (const path of this.#paths)
-        if ((await this.#client.retry(() => this.#read(path), { signal }))?.holder === this.#options.holder)
+        if ((await this.#client.retry(() => this.#read(path), { signal }))?.holder === this.#options.id)
           await this.#locked(path, signal, held => this.#remove(path, held, signal))
     })
   }
@@ -143,14 +143,14 @@ export class Lease {
     const read = (path: string) => this.#client.retry(() => this.#read(path), { signal })
     const records = await Promise.all(paths.map(read))
     const now = clockOf(this.#client).wallNow()
-    const own = records.findIndex(record => record?.holder === this.#options.holder && now < record.end)
+    const own = records.findIndex(record => record?.holder === this.#options.id && now < record.end)
     return own < 0 ? paths : [...paths.splice(own, 1), ...paths]
   }
 
   /** Runs a task under kazoo's lock of the lease. */
   async #locked<T>(path: string, signal: AbortSignal, task: (held: Held) => Promise<T>): Promise<T> {
-    const { holder, acl } = this.#options
-    const mutex = new Mutex(this.#client, path, { dialect: 'kazoo', data: holder, acl })
+    const { id, acl } = this.#options
+    const mutex = new Mutex(this.#client, path, { dialect: 'kazoo', id, acl })
     const held = await mutex.acquire({ signal })
     try {
       return await this.#client.retry(() => task(held), { signal })
@@ -164,12 +164,12 @@ export class Lease {
 
   /** May be executed twice, because the second time it renews the lease. */
   async #obtain(path: string, held: Held, signal: AbortSignal): Promise<LeaseTerm | null> {
-    const { holder, duration, acl } = this.#options
+    const { id, duration, acl } = this.#options
     const record = await this.#read(path)
     const now = clockOf(this.#client).wallNow()
-    if (record !== undefined && !isFree(record, holder, now)) return null
+    if (record !== undefined && !isFree(record, id, now)) return null
     const end = endAfter(now, duration)
-    const [node, data] = [holderNode(path), encodeLease({ holder, end })]
+    const [node, data] = [holderNode(path), encodeLease({ holder: id, end })]
     const transaction = held.guard()
     if (record === undefined) transaction.create(node, data, { acl })
     else transaction.setData(node, data)
@@ -178,7 +178,7 @@ export class Lease {
   }
 
   async #remove(path: string, held: Held, signal: AbortSignal): Promise<void> {
-    if ((await this.#read(path))?.holder !== this.#options.holder) return
+    if ((await this.#read(path))?.holder !== this.#options.id) return
     await held.guard().delete(holderNode(path)).commit({ signal })
   }
 

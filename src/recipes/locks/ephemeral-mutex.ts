@@ -8,7 +8,7 @@ import { withCleanup } from '../queue/acquire-loop.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
-import { isTagged, tag, untag } from '../node/owner-tag.ts'
+import { idIn, isTagged, tag } from '../node/owner-tag.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import type { ContenderNode } from '../queue/queue.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
@@ -18,16 +18,16 @@ import { readWatched } from '../node/read-with-watch.ts'
  * Options of an {@link EphemeralMutex}. There is no `onForeignContenders`, because the lock has no directory that could
  * contain other nodes.
  * @example
- * const options: EphemeralMutexOptions = { data: 'host-1' }
+ * const options: EphemeralMutexOptions = { id: 'host-1' }
  * const lock = new EphemeralMutex(zk, '/locks/report', options)
  * await using held = await lock.acquire()
  * const [holder] = await lock.contenders()
- * holder?.data?.toString() // => 'host-1'
+ * holder?.id // => 'host-1'
  */
 export type EphemeralMutexOptions = Omit<LockOptions, 'onForeignContenders'>
 
-const { data, acl } = lockOptionChecks
-const mutexChecks: Checks<EphemeralMutexOptions> = { data, acl }
+const { id, acl } = lockOptionChecks
+const mutexChecks: Checks<EphemeralMutexOptions> = { id, acl }
 
 /**
  * An exclusive lock that is a single ephemeral node, at the lock's path. A release wakes every waiter. Each then tries
@@ -80,7 +80,7 @@ export class EphemeralMutex extends Lock {
   async contenders(): Promise<ContenderNode[]> {
     const node = await this.#read()
     if (node === undefined) return []
-    return [{ path: this.path, sequence: 0, data: untag(node.data), session: node.stat.ephemeralOwner }]
+    return [{ path: this.path, sequence: 0, id: idIn(node.data), session: node.stat.ephemeralOwner }]
   }
 
   /** Returns false if the node is another contender's. */
@@ -119,14 +119,14 @@ export class EphemeralMutex extends Lock {
   }
 
   #newNode(): OwnNode {
-    const { data = '', acl } = this.#options
+    const { id = '', acl } = this.#options
     const client = this.#view
     const path = this.path
     const uuid = newUuid(client)
     const factory: NodeFactory = {
       client,
       isUnique: false,
-      create: () => client.create(path, tag(uuid, data), { mode: 'ephemeral', acl }),
+      create: () => client.create(path, tag(uuid, id), { mode: 'ephemeral', acl }),
       find: async () => {
         const [, node] = await Promise.all([client.sync(path), this.#read()])
         const isOurs = node?.stat.ephemeralOwner === client.sessionId && isTagged(node.data, uuid)

@@ -1,9 +1,9 @@
 // A lock whose contenders queue as nodes of a directory. Such locks differ in the node that a waiter watches, and in
 // the contenders that it waits for.
-import { aBoolean, aFunction, anACL, dataProblem } from '../../client/recipe-support.ts'
+import { aBoolean, aFunction, anACL } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
-import type { Client, Data } from '../../client/index.ts'
+import type { Client } from '../../client/index.ts'
 import { withCleanup, waitForTurn, tryTurn } from '../queue/acquire-loop.ts'
 import type { WaitStrategy } from '../queue/wait-strategies.ts'
 import type { Call } from '../node/cancellable.ts'
@@ -17,18 +17,15 @@ import { contendersIn, nodeFactoryOf, queueOf, type ContenderNode, type LockQueu
 /**
  * Options of all locks.
  * @example
- * const options: LockOptions = { data: 'host-1' }
+ * const options: LockOptions = { id: 'host-1' }
  * const lock = new Semaphore(zk, '/permits', 2, options)
  * await using held = await lock.acquire()
  * const [contender] = await lock.contenders()
- * contender?.data?.toString() // => 'host-1'
+ * contender?.id // => 'host-1'
  */
 export interface LockOptions {
-  /**
-   * The data of each contender's node, which `contenders()` returns. Usually it identifies the contender. Default:
-   * empty.
-   */
-  data?: Data | undefined
+  /** Says who the contender is. It is the data of its node, and `contenders()` returns it. Default: empty. */
+  id?: string | undefined
   /**
    * The ACL of each contender's node, and of the directory if it is created. Missing nodes above the directory are open
    * to the world. Default: the world may do anything.
@@ -46,7 +43,7 @@ export interface LockOptions {
 /**
  * Options of HerdMutex.
  * @example
- * const options: HerdMutexOptions = { dialect: 'kazoo', data: 'host-1' }
+ * const options: HerdMutexOptions = { dialect: 'kazoo', id: 'host-1' }
  * await using held = await new HerdMutex(zk, '/locks/orders', options).acquire()
  * held.path // => /__lock__0000000000$/
  */
@@ -78,7 +75,7 @@ export interface MutexOptions extends HerdMutexOptions {
 }
 
 export const lockOptionChecks: Checks<LockOptions> = {
-  data: mustBe('a Uint8Array, a string or null', value => dataProblem(value) === undefined),
+  id: mustBe('a string', value => typeof value === 'string'),
   acl: anACL,
   onForeignContenders: aFunction,
 }

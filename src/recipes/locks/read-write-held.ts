@@ -1,6 +1,5 @@
 // A read lock and a write lock that are held, and the downgrade from write to read.
 import type { Stat } from '../../protocol/index.ts'
-import type { Data } from '../../client/index.ts'
 import { waitOptionChecks, type Call } from '../node/cancellable.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
@@ -119,12 +118,12 @@ export class WriteHeld extends NodeHeld {
 
   /** Creates the read node with the write node's number, if the write node exists. */
   #readNodeFactory(): NodeFactory {
-    const create = (prefix: string, data: Data) => this.#createReadNode(prefix, data)
+    const create = (prefix: string, data: string) => this.#createReadNode(prefix, data)
     // NONODE means that the write node is deleted: the lock is lost, so do not create a parent.
     return { ...nodeFactoryOf(this.#readers, create), ensureParent: () => Promise.reject(this.#lostError()) }
   }
 
-  async #createReadNode(prefix: string, data: Data): Promise<Found> {
+  async #createReadNode(prefix: string, data: string): Promise<Found> {
     const { client, acl } = this.#readers
     const { path: writeNode, name } = this.#ownNode.node
     const path = `${prefix}${name.slice(-10)}`

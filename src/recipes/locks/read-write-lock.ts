@@ -24,7 +24,7 @@ import { ReadHeld, WriteHeld } from './read-write-held.ts'
 /**
  * Options of a {@link ReadWriteLock}.
  * @example
- * const options: ReadWriteLockOptions = { dialect: 'kazoo', data: 'host-1' }
+ * const options: ReadWriteLockOptions = { dialect: 'kazoo', id: 'host-1' }
  * await using held = await new ReadWriteLock(zk, '/locks/orders', options).writeLock.acquire()
  * held.path // => /__lock__0000000000$/
  */

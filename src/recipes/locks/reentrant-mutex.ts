@@ -23,7 +23,7 @@ interface ByContext {
 /**
  * Options of a {@link ReentrantMutex}.
  * @example
- * const options: ReentrantMutexOptions = { byContext: true, data: 'host-1' }
+ * const options: ReentrantMutexOptions = { byContext: true, id: 'host-1' }
  * const lock = new ReentrantMutex(zk, '/locks/orders', options)
  * await lock.use(() => lock.use(() => 'once')) // => 'once'
  */

@@ -22,9 +22,9 @@ const leases: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: sequen
  * Decides from the list of all permit nodes whether the own permit is granted. Each contender counts all nodes that
  * were created before its own. So the gate is needed for the order, not for safety.
  */
-function grantOf(nodes: readonly string[], own: string, permits: number): 'granted' | 'full' | 'gone' {
+function grantOf(nodes: readonly string[], own: string, count: number): 'granted' | 'full' | 'gone' {
   if (!nodes.includes(own)) return 'gone'
-  return nodes.length <= permits ? 'granted' : 'full'
+  return nodes.length <= count ? 'granted' : 'full'
 }
 
 interface GateOptions extends HoldOptions {
@@ -34,8 +34,8 @@ interface GateOptions extends HoldOptions {
 }
 
 /**
- * A lock that `permits` holders may hold at once, with the nodes of Curator's InterProcessSemaphoreV2. A {@link Mutex}
- * at `<path>/locks` is the gate. Its holder creates a node below `<path>/leases`, waits until at most `permits` nodes
+ * A lock that `count` holders may hold at once, with the nodes of Curator's InterProcessSemaphoreV2. A {@link Mutex}
+ * at `<path>/locks` is the gate. Its holder creates a node below `<path>/leases`, waits until at most `count` nodes
  * are there, and leaves the gate. So the semaphore is fair, and only the holder of the gate watches the directory. A
  * semaphore with one permit is Curator's InterProcessSemaphoreMutex.
  *
@@ -49,20 +49,20 @@ interface GateOptions extends HoldOptions {
  */
 export class Semaphore extends Lock {
   /** How many holders may hold the lock at once. */
-  readonly permits: number
+  readonly count: number
   readonly #gate: Mutex
   readonly #queue: LockQueue
   readonly #strategy: WaitStrategy
 
   /**
-   * @param permits how many holders may hold the lock at once, 1 or more; the same for all clients
+   * @param count how many holders may hold the lock at once, 1 or more; the same for all clients
    * @throws ZooKeeperError BADARGUMENTS
    */
-  constructor(client: Client, path: string, permits: number, options: LockOptions = {}) {
-    const problems = [countProblem('permits', permits), optionsProblem(options, lockOptionChecks)]
+  constructor(client: Client, path: string, count: number, options: LockOptions = {}) {
+    const problems = [countProblem('count', count), optionsProblem(options, lockOptionChecks)]
     checkArguments('Semaphore', client, path, ...problems)
     super(client, path)
-    this.permits = permits
+    this.count = count
     this.#gate = new Mutex(client, join(path, 'locks'), { ...options, lookAhead: false })
     this.#queue = queueOf(client, join(path, 'leases'), namesOf(leases), options)
     this.#strategy = reportingForeignContenders(watchDirectory, options.onForeignContenders)
@@ -100,16 +100,16 @@ export class Semaphore extends Lock {
    * gate. Does not wait through lost connections.
    * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
    * @example
-   * const semaphore = new Semaphore(zk, '/permits', 2, { data: 'host-1' })
+   * const semaphore = new Semaphore(zk, '/permits', 2, { id: 'host-1' })
    * await using held = await semaphore.acquire()
-   * await semaphore.contenders().then(all => all.map(({ data }) => data?.toString())) // => ['host-1']
+   * await semaphore.contenders().then(all => all.map(({ id }) => id)) // => ['host-1']
    */
   contenders(): Promise<ContenderNode[]> {
     return contendersIn(this.#queue)
   }
 
   /**
-   * Reads how many permits are free: 0 to `permits`. The number may change before the promise resolves.
+   * Reads how many permits are free: 0 to `count`. The number may change before the promise resolves.
    * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
    * @example
    * const semaphore = new Semaphore(zk, '/permits', 2)
@@ -123,7 +123,7 @@ export class Semaphore extends Lock {
   async #available(signal?: AbortSignal): Promise<number> {
     const options = { signal }
     const children = await this.#queue.client.retry(() => childNames(this.#queue, options), { signal })
-    return Math.max(0, this.permits - this.#permitNodes(children).length)
+    return Math.max(0, this.count - this.#permitNodes(children).length)
   }
 
   /** Takes a permit as {@link #takePermit}, and leaves the gate. */
@@ -166,7 +166,7 @@ export class Semaphore extends Lock {
     const pace = newPace(this.#queue.client)
     let snapshot = await ownNode.create(read, signal)
     for (;;) {
-      switch (grantOf(this.#permitNodes(snapshot.children), ownNode.node.name, this.permits)) {
+      switch (grantOf(this.#permitNodes(snapshot.children), ownNode.node.name, this.count)) {
         case 'granted':
           return true
         case 'full':

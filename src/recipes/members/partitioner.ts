@@ -72,8 +72,8 @@ export class Partitioner {
 
   /**
    * Joins, and runs the task for each item that this member owns, for many items at once. If the task returns while its
-   * item is still owned, the item stays owned and the task is not run again. Resolves when `options.signal` has aborted,
-   * all tasks have ended, and this member has left.
+   * item is still owned, the item stays owned and the task is not run again. Resolves when `options.signal` has
+   * aborted, all tasks have ended, and this member has left.
    * @throws the error of a task, if it fails while its item is owned; ZooKeeperError BADARGUMENTS, NOAUTH;
    * ZooKeeperError at the end of the session (`supervise` can start a new session)
    * @example
@@ -114,7 +114,7 @@ export class Partitioner {
   async owners(): Promise<Map<string, string | null>> {
     const entries = this.#items.map(async item => {
       const [owner] = await this.#lockOf(item).contenders()
-      return [item, owner?.data?.toString() ?? null] as const
+      return [item, owner?.id ?? null] as const
     })
     return new Map(await Promise.all(entries))
   }
@@ -127,7 +127,7 @@ export class Partitioner {
   #lockOf(item: string): EphemeralMutex {
     const acl = this.#acl
     const path = join(join(this.path, 'owners'), nodeNameOf(item))
-    return new EphemeralMutex(this.client, path, { data: this.id, acl })
+    return new EphemeralMutex(this.client, path, { id: this.id, acl })
   }
 }
 

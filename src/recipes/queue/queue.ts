@@ -1,11 +1,11 @@
 // A lock's queue: a directory whose children are the contenders.
 import { newUuid } from '../../client/recipe-support.ts'
 import { isCode, join, type ACL, type Stat } from '../../protocol/index.ts'
-import type { Client, Data, ReadOptions } from '../../client/index.ts'
+import type { Client, ReadOptions } from '../../client/index.ts'
 import { isExhausted, type Names } from './dialect.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
-import { isTagged, tag, untag } from '../node/owner-tag.ts'
+import { idIn, isTagged, tag } from '../node/owner-tag.ts'
 import type { Found, NodeFactory } from '../node/own-node.ts'
 import { blocksAlways, type Blocks } from './turn.ts'
 
@@ -13,7 +13,7 @@ export interface LockQueue {
   readonly client: Client
   readonly directory: string
   readonly names: Names
-  readonly data: Data
+  readonly id: string
   readonly acl: readonly ACL[] | undefined
   readonly blocks: Blocks
   /**
@@ -26,7 +26,7 @@ export interface LockQueue {
 /**
  * A contender: the holder or a waiter.
  * @example
- * const lock = new Mutex(zk, '/locks/orders', { data: 'host-1' })
+ * const lock = new Mutex(zk, '/locks/orders', { id: 'host-1' })
  * await using held = await lock.acquire()
  * const [holder]: ContenderNode[] = await lock.contenders()
  * holder?.session // => zk.sessionId
@@ -36,14 +36,14 @@ export interface ContenderNode {
   path: string
   /** The number of its node. Contenders with lower numbers are earlier in the queue. */
   sequence: number
-  /** The data that it gave in its options. */
-  data: Buffer | null
+  /** Its option `id`. If another library created the node: the node's data as a string. */
+  id: string
   /** The id of its session. */
   session: bigint
 }
 
 interface QueueOptions {
-  data?: Data | undefined
+  id?: string | undefined
   acl?: readonly ACL[] | undefined
   blocks?: Blocks | undefined
   directoryMode?: 'container' | 'persistent' | undefined
@@ -53,10 +53,10 @@ export function queueOf(
   client: Client,
   directory: string,
   names: Names,
-  { data = '', acl, blocks = blocksAlways, directoryMode = 'container' }: QueueOptions,
+  { id = '', acl, blocks = blocksAlways, directoryMode = 'container' }: QueueOptions,
 ): LockQueue {
   // Uses a separate view, because callers may close theirs or remove its watches; the lock must still remove its node.
-  return { client: client.chroot('/'), directory, names, data, acl, blocks, directoryMode }
+  return { client: client.chroot('/'), directory, names, id, acl, blocks, directoryMode }
 }
 
 export interface Children {
@@ -114,18 +114,18 @@ export async function contendersIn(queue: LockQueue): Promise<ContenderNode[]> {
     .map(({ name, path, data, stat }) => ({
       path,
       sequence: numberOf(name) ?? NaN,
-      data: queue.names.areUnique ? data : untag(data),
+      id: queue.names.areUnique ? (data?.toString() ?? '') : idIn(data),
       session: stat.ephemeralOwner,
     }))
     .sort((a, b) => a.sequence - b.sequence)
 }
 
 /** Sends the create of a node whose path begins with `path`. */
-export type Create = (path: string, data: Data) => Promise<Found>
+export type Create = (path: string, data: string) => Promise<Found>
 
 /** Returns a factory of contenders at the end of the queue, or at the place that `create` chooses. */
 export function nodeFactoryOf(queue: LockQueue, create?: Create): NodeFactory {
-  const { client, directory, directoryMode, data, acl, names } = queue
+  const { client, directory, directoryMode, id, acl, names } = queue
   const append: Create = (path, content) =>
     client.create(path, content, { mode: 'ephemeralSequential', acl }).catch((error: unknown) => {
       // The counter stays at its maximum, and a node has that number already.
@@ -133,7 +133,7 @@ export function nodeFactoryOf(queue: LockQueue, create?: Create): NodeFactory {
     })
   const uuid = newUuid(client)
   const prefix = names.prefix(uuid, client.sessionId)
-  const content = names.areUnique ? data : tag(uuid, data)
+  const content = names.areUnique ? id : tag(uuid, id)
   const isOwn = (stat: Stat) => stat.ephemeralOwner === client.sessionId
   /** The uuid in the name identifies the node. So its data is not read, because the ACL may forbid that. */
   const findByName = async (name: string | undefined): Promise<Found | undefined> => {

@@ -104,7 +104,7 @@ onBothServers('zkwire', server => {
 
     it('prints the holder and the waiters in order, with session, time and id', async () => {
       expect((await zkwire(['who', path], { env: env() })).out).to.equal('free\n')
-      await using held = await new Mutex(zk, path, { data: 'holder\u0007' }).acquire()
+      await using held = await new Mutex(zk, path, { id: 'holder\u0007' }).acquire()
       const waiter = new Program(['lock', path, '--', 'true'], { env: env() })
       await until(async () => (await new Mutex(zk, path).contenders()).length === 2)
       const session = `0x${zk.sessionId.toString(16)}`
@@ -117,7 +117,7 @@ onBothServers('zkwire', server => {
     })
 
     it('knows readers and writers, semaphores, and the names of other libraries', async () => {
-      const { readLock, writeLock } = new ReadWriteLock(zk, path, { data: 'x' })
+      const { readLock, writeLock } = new ReadWriteLock(zk, path, { id: 'x' })
       const readers = [await readLock.acquire(), await readLock.acquire()]
       const stop = new AbortController()
       const writer = writeLock.acquire({ signal: stop.signal }).catch(() => undefined)
@@ -131,10 +131,10 @@ onBothServers('zkwire', server => {
       expect((await who()).map(({ holds }) => holds)).to.deep.equal([true, true])
       await Promise.all(permits.map(each => each.release()))
       path += '-kazoo'
-      await using _kazoo = await new Mutex(zk, path, { dialect: 'kazoo', data: 'k' }).acquire()
+      await using _kazoo = await new Mutex(zk, path, { dialect: 'kazoo', id: 'k' }).acquire()
       expect((await who()).map(({ holds, id }) => [holds, id])).to.deep.equal([[true, 'k']])
       path += '-zookeeper'
-      await using _tagged = await new Mutex(zk, path, { dialect: 'zookeeper', data: 'z' }).acquire()
+      await using _tagged = await new Mutex(zk, path, { dialect: 'zookeeper', id: 'z' }).acquire()
       expect((await who()).map(({ holds, id }) => [holds, id])).to.deep.equal([[true, 'z']])
     })
 

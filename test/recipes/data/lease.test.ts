@@ -41,8 +41,8 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
     path = `${fixture.path}/above/lease`
   })
 
-  const leaseOf = (client: Client, holder: string, options: Partial<LeaseOptions> = {}) =>
-    new Lease(client, path, { holder, duration: HOUR, ...options })
+  const leaseOf = (client: Client, id: string, options: Partial<LeaseOptions> = {}) =>
+    new Lease(client, path, { id, duration: HOUR, ...options })
   const stored = async (below = '') => String((await fixture.observer.getData(`${path}${below}/lease_holder`)).data)
 
   itEverywhere('is obtained by one holder, renewed by it, and refused to others', async () => {
@@ -191,12 +191,12 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
     const client = await fixture.open()
     for (const options of [
       {},
-      { holder: 'a' },
+      { id: 'a' },
       { duration: HOUR },
-      { holder: '', duration: HOUR },
-      { holder: 'a', duration: 999 },
-      { holder: 'a', duration: Infinity },
-      { holder: 'a', duration: HOUR, count: 0 },
+      { id: '', duration: HOUR },
+      { id: 'a', duration: 999 },
+      { id: 'a', duration: Infinity },
+      { id: 'a', duration: HOUR, count: 0 },
     ] as never[])
       expect(() => new Lease(client, path, options))
         .to.throw()

@@ -67,7 +67,7 @@ onBothServers('a downgrade', (fixture, { itInVirtualTime, itEverywhere }) => {
           if (type !== opcodes.ping) sent.push(type)
         },
       })
-      const held = await lockOf(client, { data: 'me' }).writeLock.acquire()
+      const held = await lockOf(client, { id: 'me' }).writeLock.acquire()
       sent.length = 0
       const read = await held.downgrade()
       expect(sent).to.deep.equal([opcodes.multi, opcodes.exists, opcodes.delete])

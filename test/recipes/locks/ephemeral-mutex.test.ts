@@ -25,16 +25,16 @@ onBothServers('EphemeralMutex', (fixture, { itInVirtualTime, itEverywhere }) => 
   }
 
   itEverywhere(
-    'is the node at its path, whose data is the UUID of the attempt followed by the user’s data',
+    'is the node at its path, whose data is the UUID of the attempt followed by the contender’s id',
     async () => {
       const client = await fixture.open()
-      const held = await new EphemeralMutex(client, path, { data: 'me' }).acquire()
+      const held = await new EphemeralMutex(client, path, { id: 'me' }).acquire()
       expect(held.path).to.equal(path)
       const { data, stat } = await observer.getData(path)
       expect(data?.toString()).to.match(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\nme$/)
       expect([stat.ephemeralOwner, stat.czxid]).to.deep.equal([client.sessionId, held.token])
       const [holder, ...others] = await new EphemeralMutex(observer, path).contenders()
-      expect(holder).to.deep.equal({ path, sequence: 0, data: Buffer.from('me'), session: client.sessionId })
+      expect(holder).to.deep.equal({ path, sequence: 0, id: 'me', session: client.sessionId })
       expect(others).to.deep.equal([])
       await held.release()
     },

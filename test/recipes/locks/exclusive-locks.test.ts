@@ -110,22 +110,22 @@ for (const {
       await owner.deleteRecursive(`${above}/mine`)
     })
 
-    itInVirtualTime('has the node’s czxid as its token, and stores the data option in the node', async () => {
+    itInVirtualTime('has the node’s czxid as its token, and stores the id in the node', async () => {
       const client = await fixture.open()
-      const held = await new Lock(client, path, { data: 'me' }).acquire()
+      const held = await new Lock(client, path, { id: 'me' }).acquire()
       expect(held.token).to.equal((await client.exists(held.path))?.czxid)
       expect(held.validFor()).to.be.within(1, client.sessionTimeout)
       const [contender] = await new Lock(client, path).contenders()
-      expect(contender).to.deep.include({ path: held.path, data: Buffer.from('me'), session: client.sessionId })
+      expect(contender).to.deep.include({ path: held.path, id: 'me', session: client.sessionId })
       await held.release()
       expect(held.validFor()).to.equal(0)
       expect(held.signal.aborted).to.equal(false)
     })
 
-    itInVirtualTime('returns empty data from contenders() if its options have no data', async () => {
+    itInVirtualTime('returns an empty id from contenders() if its options have none', async () => {
       const held = await new Lock(await fixture.open(), path).acquire()
       const [contender] = await new Lock(fixture.observer, path).contenders()
-      expect(contender?.data).to.deep.equal(Buffer.alloc(0))
+      expect(contender?.id).to.equal('')
       await held.release()
     })
 

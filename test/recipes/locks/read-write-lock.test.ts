@@ -197,7 +197,7 @@ onBothServers('ReadWriteLock', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   describe('dialects:', () => {
     const namesWith = async (options: ReadWriteLockOptions) => {
-      const lock = lockOf(await fixture.open(), { ...options, data: 'me' })
+      const lock = lockOf(await fixture.open(), { ...options, id: 'me' })
       const reading = await lock.readLock.acquire()
       const writing = await queueUp(lock.writeLock)
       const names = (await fixture.childPaths()).map(node => node.slice(fixture.path.length + 1))

@@ -17,8 +17,8 @@ const GATE_HOLDER_WATCHES = 2
 onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
   const gate = () => fixture.childPaths('/locks')
   const leases = () => fixture.childPaths('/leases')
-  const semaphoreOf = (client: Client, permits: number, options?: LockOptions) =>
-    new Semaphore(client, fixture.path, permits, options)
+  const semaphoreOf = (client: Client, count: number, options?: LockOptions) =>
+    new Semaphore(client, fixture.path, count, options)
 
   itEverywhere(
     'is held by at most as many contenders as it has permits, and by every contender in the end',
@@ -88,7 +88,7 @@ onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   itEverywhere('has the nodes of Curator’s InterProcessSemaphoreV2', async () => {
     const [first, second] = [await fixture.open(), await fixture.open()]
-    const held = await semaphoreOf(first, 1, { data: 'me' }).acquire()
+    const held = await semaphoreOf(first, 1, { id: 'me' }).acquire()
     expect(await leases()).to.deep.equal([held.path])
     expect(held.path).to.match(/\/leases\/_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-lease-0000000000$/)
     expect(held.token).to.equal((await fixture.observer.exists(held.path))?.czxid)
@@ -147,7 +147,7 @@ onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   itInVirtualTime('reports how many permits are available and who holds the others', async () => {
     const [first, second] = [await fixture.open(), await fixture.open()]
-    const semaphore = semaphoreOf(first, 2, { data: 'first' })
+    const semaphore = semaphoreOf(first, 2, { id: 'first' })
     expect([await semaphore.available(), await semaphore.contenders()]).to.deep.equal([2, []])
     const held = await semaphore.acquire()
     expect(await semaphore.available()).to.equal(1)
@@ -155,7 +155,7 @@ onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(await semaphore.available()).to.equal(0)
     const contenders = await semaphore.contenders()
     expect(contenders.map(each => each.session)).to.deep.equal([first.sessionId, second.sessionId])
-    expect(contenders[0]).to.deep.include({ path: held.path, data: Buffer.from('first') })
+    expect(contenders[0]).to.deep.include({ path: held.path, id: 'first' })
     const acquiring = semaphore.acquire()
     await fixture.waitForWatches(GATE_HOLDER_WATCHES)
     expect(await semaphore.available()).to.equal(0)
@@ -291,9 +291,9 @@ onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
     await fixture.observer.deleteRecursive(fixture.path)
   })
 
-  itInVirtualTime('throws BADARGUMENTS unless permits is a positive safe integer', () => {
-    for (const permits of [0, -1, 1.5, NaN, Infinity, 2 ** 53, '3', undefined])
-      expect(() => semaphoreOf(fixture.observer, permits as number))
+  itInVirtualTime('throws BADARGUMENTS unless count is a positive safe integer', () => {
+    for (const count of [0, -1, 1.5, NaN, Infinity, 2 ** 53, '3', undefined])
+      expect(() => semaphoreOf(fixture.observer, count as number))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
   })

@@ -65,11 +65,11 @@ onBothServers('a dialect', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   for (const [title, { dialect, name, isUnique }] of Object.entries(dialects)) {
     describe(title, () => {
-      const options: MutexOptions = { dialect: dialect ?? 'curator', data: 'me' }
+      const options: MutexOptions = { dialect: dialect ?? 'curator', id: 'me' }
       const lockOf = (client: Client) => new Mutex(client, path, options)
 
       itEverywhere(
-        'names its nodes by its pattern, and contenders() reports their data in the order of the queue',
+        'names its nodes by its pattern, and contenders() reports their ids in the order of the queue',
         async () => {
           const [holder, waiter] = [await fixture.open(), await fixture.open()]
           const held = await lockOf(holder).acquire()
@@ -77,7 +77,7 @@ onBothServers('a dialect', (fixture, { itInVirtualTime, itEverywhere }) => {
           const acquiring = lockOf(waiter).acquire()
           await fixture.waitForWatches(1)
           const contenders = await lockOf(observer).contenders()
-          expect(contenders.map(({ data, session }) => [data?.toString(), session])).to.deep.equal([
+          expect(contenders.map(({ id, session }) => [id, session])).to.deep.equal([
             ['me', holder.sessionId],
             ['me', waiter.sessionId],
           ])
@@ -86,11 +86,11 @@ onBothServers('a dialect', (fixture, { itInVirtualTime, itEverywhere }) => {
         },
       )
 
-      itInVirtualTime('reports data that looks like a UUID unchanged', async () => {
-        const data = '123e4567-e89b-42d3-a456-426614174000'
-        const held = await new Mutex(await fixture.open(), path, { ...options, data }).acquire()
+      itInVirtualTime('reports an id that looks like a UUID unchanged', async () => {
+        const id = '123e4567-e89b-42d3-a456-426614174000'
+        const held = await new Mutex(await fixture.open(), path, { ...options, id }).acquire()
         const [contender] = await lockOf(observer).contenders()
-        expect(String(contender?.data)).to.equal(data)
+        expect(contender?.id).to.equal(id)
         await held.release()
       })
 
