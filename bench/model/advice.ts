@@ -27,9 +27,9 @@ const LOCKS: readonly Lock[] = [
 /** A lock that other clients can share is recommended unless a release takes this many times as long. */
 const SLOWER = 1.25
 /** The longest reply that Java's client accepts by default, in bytes (jute.maxbuffer). */
-const JAVA_MAX_REPLY = 0xfffff
+export const JAVA_MAX_REPLY = 0xfffff
 /** The longest reply that zkwire accepts by default, in bytes (maxReplyBytes). */
-const OWN_MAX_REPLY = 16 * 1024 * 1024
+export const OWN_MAX_REPLY = 16 * 1024 * 1024
 
 /** The other locks share their nodes with Curator and kazoo. */
 const caveatOf = ({ name }: Choice): string =>

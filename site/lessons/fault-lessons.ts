@@ -183,7 +183,7 @@ export const cutOffFollower: Lesson = {
         answer: 1,
         play: [{ do: { kind: 'call', client: 1, call: { op: 'get', path: '/a', watch: false } } }, { settle: true }],
         explanation:
-          '`old`. Each server answers reads from its own copy, without asking the others. A read can be old in ZooKeeper; a client that must have the newest value calls `sync` first.',
+          '`old`. Each server answers reads from its own copy, without asking the others. A read can be old in ZooKeeper; a client that must see a write of which it has heard calls `sync` first: its server then catches up with the leader.',
         focus: { frame: { kind: 'answer', client: 1 } },
       },
     },

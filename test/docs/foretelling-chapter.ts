@@ -1,5 +1,6 @@
 // Generates the chapter of docs/herd.md that foretells other sizes. Pure.
 import type { Result } from '../../bench/output/result.ts'
+import { JAVA_MAX_REPLY, OWN_MAX_REPLY } from '../../bench/model/advice.ts'
 import { CONDITIONS, firstSize, lockForecast } from '../../bench/model/forecast.ts'
 import { errorOf, heldOutOf, isClose, TOLERANCE, type HeldOut } from '../../bench/model/held-out.ts'
 import { modelOf } from '../../bench/model/model.ts'
@@ -22,11 +23,14 @@ export function foretellingChapter(result: Result, large: Result): string {
     if (found === undefined) throw new Error(`the model has no ${lock}`)
     return found
   }
+  const listOf = (lock: string, size: number) => forecast(lock, size).listBytes ?? 0
+  const mostOf = (limit: number) => whole((firstSize(size => listOf('mutex', size) > limit) ?? NaN) - 1)
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   const locks = Object.entries(LOCKS).map(([lock, name]) => {
-    const limit = firstSize(size => !forecast(lock, size).keepsUp)
+    const limit = firstSize(size => !forecast(lock, size).keepsUp || listOf(lock, size) > OWN_MAX_REPLY)
     const costs = SIZES.map(size => {
       const { ms, release } = forecast(lock, size)
+      if (listOf(lock, size) > OWN_MAX_REPLY) return `impossible: a list of ${bytes(listOf(lock, size))} bytes`
       return `${duration(ms)}, ${bytes(release.counts.bytesReceived)} bytes`
     })
     return row([name, ...costs, limit === undefined ? 'any number' : `fewer than ${whole(limit)}`])
@@ -44,7 +48,8 @@ The report has a form for that. With a line of ${bitRate(lineRate)}, ${cores} co
 
 ${[row(head), row(head.map(() => '---')), ...locks].join('\n')}
 
-A million contenders are ${whole(1_000_000 / largestOf(result))} times the largest number of this run, so take these times as magnitudes. The notifications and bytes are
+A reply must not exceed \`maxReplyBytes\`, by default 16 MiB here and \`jute.maxbuffer\`, 1 MiB, in Java. So a lock whose waiters list all
+names ends at ${mostOf(OWN_MAX_REPLY)} contenders, and at ${mostOf(JAVA_MAX_REPLY)} if one of them is a Java client. A million contenders are ${whole(1_000_000 / largestOf(result))} times the largest number of this run, so take these times as magnitudes. The notifications and bytes are
 exact, because they are polynomials of N. How good the processor times are, another run shows. It measured up to ${whole(largestOf(large))} sessions, and its
 largest figures are put beside what those with ${whole(largestOf(large) / 10)} and fewer sessions foretell:
 

@@ -148,8 +148,8 @@ ${table(
 
 ${peersChapter(peers)}## What it means for the server
 
-- **Network.** ${bytes(read('herd'))} bytes for one release take ${figure((read('herd') * 8) / 1e9)} s on a gigabit line. Even with faster
-  processors, \`HerdMutex\` cannot pass the lock on faster.
+- **Network.** ${bytes(read('herd'))} bytes for one release take ${figure((read('herd') * 8) / 1e9)} s on a gigabit line. So the line
+  carries at most ${figure(1e9 / (read('herd') * 8))} releases of a \`HerdMutex\` a second, with any processors.
 - **Processor.** A release with ${busy} contenders took the server ${work('ephemeral')} ms of processor time for \`EphemeralMutex\`,
   ${work('herd')} for \`HerdMutex\`, ${work('mutex')} for \`Mutex\` with \`lookAhead: false\`, ${work('look-ahead')} for \`Mutex\` and
   ${work('ticket')} for \`TicketMutex\`. (Use these figures only to compare the locks, because they depend on the machine.)
