@@ -2,14 +2,11 @@
 import { badArguments } from '../protocol/index.ts'
 import { mustBe } from '../protocol/option-checks.ts'
 import { LONGEST_TIMER } from '../runtime/clock.ts'
-import type { Dial } from '../transport/transport.ts'
 import type { Endpoint } from './connection/endpoint.ts'
-import type { ServerStats } from './connection/stats.ts'
-import type { Faults } from './control/faults.ts'
 import type { MemberMode } from './control/member-state.ts'
-import { snapshotOf, type Snapshot } from './control/snapshot.ts'
 import type { Ensemble } from './ensemble/ensemble.ts'
 import type { Peer } from './ensemble/peer.ts'
+import { ServerControls, type InTurn } from './server-controls.ts'
 
 const lagCheck = mustBe(
   `from 0 to ${LONGEST_TIMER}`,
@@ -24,23 +21,15 @@ const lagCheck = mustBe(
  * await follower?.stop()
  * follower?.mode // => 'stopped'
  */
-export class Member {
+export class Member extends ServerControls {
   readonly #ensemble: Ensemble
   readonly #peer: Peer
-  readonly #endpoint: Endpoint
-  readonly #inTurn: (change: () => Promise<void>) => Promise<void>
 
   /** @internal */
-  constructor(
-    ensemble: Ensemble,
-    peer: Peer,
-    endpoint: Endpoint,
-    inTurn: (change: () => Promise<void>) => Promise<void>,
-  ) {
+  constructor(ensemble: Ensemble, peer: Peer, endpoint: Endpoint, inTurn: InTurn) {
+    super(ensemble, [endpoint], peer.faults, inTurn)
     this.#ensemble = ensemble
     this.#peer = peer
-    this.#endpoint = endpoint
-    this.#inTurn = inTurn
   }
 
   /** The number of the server, from 1 (myid). */
@@ -66,62 +55,6 @@ export class Member {
   /** True from `cutOff()` to `heal()`. */
   get isCutOff(): boolean {
     return this.#peer.isCutOff
-  }
-
-  /** Connects a client to this server only. */
-  get connectString(): string {
-    return this.#endpoint.connectString
-  }
-
-  /** Connects to this server without a socket, and ignores the address. */
-  get dial(): Dial {
-    return this.#endpoint.dial
-  }
-
-  /** The address that the server listens on, or 'memory' if it does not listen. */
-  get host(): string {
-    return this.#endpoint.host
-  }
-
-  /** The TCP port, or 0 if the server does not listen. */
-  get port(): number {
-    return this.#endpoint.port
-  }
-
-  /** Plans faults of this server only. If one affects an occurrence, `server.faults` do not count that occurrence. */
-  get faults(): Faults {
-    return this.#peer.faults
-  }
-
-  /** Frames and bytes received and sent since `Server.start()`. */
-  get stats(): ServerStats {
-    return this.#peer.core.stats
-  }
-
-  /**
-   * Returns a copy of the nodes as this server has them, of its watches, and of the sessions of the ensemble.
-   * @example
-   * await using server = await Server.start({ servers: 3 })
-   * await using zk = await connect(server.connectString)
-   * await zk.create('/app')
-   * server.leader?.snapshot().nodes.has('/app') // => true
-   */
-  snapshot(): Snapshot {
-    const { core } = this.#peer
-    return snapshotOf(core.database, core.sessions.all, [core])
-  }
-
-  /**
-   * Closes every connection to this server. The sessions continue.
-   * @example
-   * await using server = await Server.start({ servers: 3 })
-   * await using zk = await connect(server.members[0]?.connectString ?? '')
-   * const next = new Promise(resolve => zk.once('state', resolve))
-   * server.members[0]?.dropConnections()
-   * await next // => 'suspended'
-   */
-  dropConnections(): void {
-    this.#peer.core.dropConnections()
   }
 
   /**
@@ -171,71 +104,5 @@ export class Member {
    */
   heal(): void {
     this.#ensemble.setCutOff(this.#peer, false)
-  }
-
-  /**
-   * Simulates a stopped process: clients and servers get no answer. Ends with `resume()`.
-   * @example
-   * await using server = await Server.start({ servers: 3 })
-   * const [follower] = server.followers
-   * follower?.pause()
-   * await using zk = await connect(server.connectString, { attemptTimeout: 100 })
-   * zk.state // => 'connected'
-   */
-  pause(): void {
-    this.#ensemble.pausePeer(this.#peer)
-  }
-
-  /**
-   * Ends the pause. If the other servers have another leader by now, this server follows it after 200 ms.
-   * @example
-   * await using server = await Server.start({ servers: 3 })
-   * const [follower] = server.followers
-   * follower?.pause()
-   * follower?.resume()
-   * await using zk = await connect(follower?.connectString ?? '')
-   * zk.state // => 'connected'
-   */
-  resume(): void {
-    this.#ensemble.resumePeer(this.#peer)
-  }
-
-  /**
-   * Ends this server like a process that is killed. The other servers notice at once: they elect a leader within 200 ms
-   * if this one was the leader. Without a majority, they serve no client. Does nothing if the server is stopped.
-   * @example
-   * await using server = await Server.start({ servers: 3 })
-   * const [follower] = server.followers
-   * await follower?.stop()
-   * follower?.mode // => 'stopped'
-   */
-  stop(): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#ensemble.stopPeer(this.#peer)
-      await this.#endpoint.close()
-    })
-  }
-
-  /**
-   * Starts the server again with its data, on the same port. It follows the leader after 200 ms. Does nothing if the
-   * server is running.
-   * @throws ZooKeeperError BADARGUMENTS if `server.close()` was called
-   * @throws Error of node:net if another process uses the port now. The server is still stopped then.
-   * @example
-   * await using server = await Server.start({ servers: 3 })
-   * const [follower] = server.followers
-   * await follower?.stop()
-   * await follower?.start()
-   * follower?.mode // => 'looking'
-   */
-  start(): Promise<void> {
-    return this.#inTurn(async () => {
-      if (this.#peer.core.isRunning) return
-      this.#ensemble.startPeer(this.#peer)
-      await this.#endpoint.reopen().catch((error: unknown) => {
-        this.#ensemble.stopPeer(this.#peer)
-        throw error
-      })
-    })
   }
 }

@@ -1,16 +1,13 @@
 // An embedded ZooKeeper, in memory: for tests, demos and teaching. It is one server or an ensemble, in one process, and
 // writes its data to a file only when it closes. In production, connect the same client to an Apache ensemble.
 import { badArguments } from '../protocol/index.ts'
-import type { Dial } from '../transport/transport.ts'
-import { dialOf, Endpoint } from './connection/endpoint.ts'
-import { totalStats, type ServerStats } from './connection/stats.ts'
-import type { Faults } from './control/faults.ts'
+import { Endpoint } from './connection/endpoint.ts'
 import { settingsOf, type ServerOptions } from './control/options.ts'
 import { encodeState, writeData } from './control/saved-state.ts'
-import { snapshotOf, type Snapshot } from './control/snapshot.ts'
 import { clusterOf, type Cluster } from './ensemble/cluster.ts'
 import { Ensemble } from './ensemble/ensemble.ts'
 import { Member } from './member.ts'
+import { ServerControls, type InTurn } from './server-controls.ts'
 
 /**
  * An embedded ZooKeeper in memory, for tests: one server, or an ensemble of several. `Server.start()` creates one, and
@@ -22,36 +19,16 @@ import { Member } from './member.ts'
  * server.expireSession(zk.sessionId) // => true
  * server.snapshot().nodes.has('/worker') // => false
  */
-export class Server {
+export class Server extends ServerControls {
   readonly #cluster: Cluster
-  readonly #endpoints: readonly Endpoint[]
-  #isRunning = true
   #closing: Promise<void> | undefined
-  /** Settles when the last call of start(), stop() or close() is done. Each call waits for the one before. */
-  #transition: Promise<void> = Promise.resolve()
-  /** Connects to this server without a socket: `connect(server.connectString, { dial: server.dial })`. */
-  readonly dial: Dial
-  /** The address that the server listens on, or 'memory' if it does not listen. In an ensemble, that of the first. */
-  readonly host: string
-  /** The TCP port, or 0 if the server does not listen. In an ensemble, that of the first. */
-  readonly port: number
-  /**
-   * Plans faults: replies and events that are held, delayed or lost, errors instead of replies, and connections that
-   * are cut. In an ensemble, they affect the connections to all servers.
-   */
-  readonly faults: Faults
   /** The servers of an ensemble, by their numbers. Empty for a single server. */
   readonly members: readonly Member[]
 
   private constructor(cluster: Cluster, endpoints: readonly Endpoint[]) {
-    const [first] = endpoints as [Endpoint]
+    const inTurn = turns()
+    super(cluster, endpoints, cluster.faults, inTurn)
     this.#cluster = cluster
-    this.#endpoints = endpoints
-    this.dial = endpoints.length === 1 ? first.dial : dialOf(first, endpoints)
-    this.host = first.host
-    this.port = first.port
-    this.faults = cluster.faults
-    const inTurn = (change: () => Promise<void>) => this.#inTurn(change)
     const peers = cluster instanceof Ensemble ? cluster.peers : []
     this.members = peers.map((peer, i) => new Member(cluster as Ensemble, peer, endpoints[i] as Endpoint, inTurn))
   }
@@ -75,19 +52,6 @@ export class Server {
       await Promise.all(endpoints.map(endpoint => endpoint.close()))
       throw error
     }
-  }
-
-  /**
-   * The argument for connect(), with the addresses of all servers. If they do not listen, the addresses are
-   * placeholders: pass `dial` too.
-   */
-  get connectString(): string {
-    return this.#endpoints.map(({ connectString }) => connectString).join(',')
-  }
-
-  /** Frames and bytes received and sent since `Server.start()`. */
-  get stats(): ServerStats {
-    return totalStats(this.#cluster.cores.map(({ stats }) => stats))
   }
 
   /** The server that leads the ensemble; undefined if there is none, or this is a single server. */
@@ -126,17 +90,6 @@ export class Server {
   }
 
   /**
-   * Returns a copy of the current nodes, watches and sessions.
-   * @example
-   * await zk.create('/app', 'v1')
-   * server.snapshot().nodes.get('/app')?.data?.toString() // => 'v1'
-   */
-  snapshot(): Snapshot {
-    const { newest, leader, cores } = this.#cluster
-    return snapshotOf(newest, leader.sessions.all, cores)
-  }
-
-  /**
    * Expires a session at once, as if its client had been silent for too long. Returns false if there is no such
    * session, or no leader that could do it.
    * @example
@@ -148,86 +101,6 @@ export class Server {
   expireSession(id: bigint): boolean {
     const session = this.#cluster.leader.sessions.get(id)
     return session !== undefined && this.#cluster.endSession(session)
-  }
-
-  /**
-   * Closes every connection. The sessions continue until they expire.
-   * @example
-   * const next = new Promise(resolve => zk.once('state', resolve))
-   * server.dropConnections()
-   * await next // => 'suspended'
-   */
-  dropConnections(): void {
-    for (const core of this.#cluster.cores) core.dropConnections()
-  }
-
-  /**
-   * Simulates a process that is stopped. The server still accepts connections and bytes, but executes nothing and sends
-   * nothing. No session expires. Does nothing if the server is paused already.
-   * @example
-   * server.pause()
-   * await zk.exists('/app', { signal: AbortSignal.timeout(50) }) // throws TimeoutError
-   * server.resume()
-   */
-  pause(): void {
-    this.#cluster.pause()
-  }
-
-  /**
-   * Ends the pause. Executes the requests received during it, and then expires the sessions that are overdue and sent
-   * none.
-   * @example
-   * server.pause()
-   * server.resume()
-   * await zk.exists('/app') // => null
-   */
-  resume(): void {
-    this.#cluster.resume()
-  }
-
-  /**
-   * Ends the server like a process that is killed: closes every connection, discards all replies that are not sent, and
-   * refuses connections until `start()`. Nodes and sessions stay, no session expires, and faults stay planned. Ends a
-   * pause. Does nothing if the server is stopped already.
-   * @example
-   * await server.stop()
-   * await connect(server.connectString, { dial: server.dial }) // throws NOSERVER
-   */
-  stop(): Promise<void> {
-    return this.#inTurn(async () => {
-      if (!this.#isRunning) return
-      this.#isRunning = false
-      const closed = this.#endpoints.map(endpoint => endpoint.close())
-      this.#cluster.stop()
-      await Promise.all(closed)
-    })
-  }
-
-  /**
-   * Starts the server again after `stop()`: on the same port, with the same nodes and sessions. Each session gets its
-   * whole timeout again, as when Apache's server starts. Does nothing if the server is running.
-   * @throws ZooKeeperError BADARGUMENTS if the server is closed
-   * @throws Error of node:net if another process uses the port now. The server is still stopped then.
-   * @example
-   * await zk.create('/app')
-   * await server.stop()
-   * await server.start()
-   * server.snapshot().nodes.has('/app') // => true
-   */
-  start(): Promise<void> {
-    return this.#inTurn(async () => {
-      if (this.#closing !== undefined)
-        throw badArguments('start', '', 'the server is closed: start another one with Server.start()')
-      if (this.#isRunning) return
-      this.#cluster.start()
-      try {
-        for (const endpoint of this.#endpoints) await endpoint.reopen()
-      } catch (error) {
-        this.#cluster.stop()
-        throw error
-      }
-      this.#isRunning = true
-    })
   }
 
   /**
@@ -283,15 +156,17 @@ export class Server {
     return dataFile === undefined ? stopped : stopped.then(() => writeData(dataFile, state))
   }
 
-  /** Runs a change of state after the one before it has settled. */
-  #inTurn(change: () => Promise<void>): Promise<void> {
-    const done = this.#transition.then(change)
-    this.#transition = done.catch(() => undefined)
-    return done
-  }
-
   /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+}
+
+function turns(): InTurn {
+  let last: Promise<void> = Promise.resolve()
+  return change => {
+    const done = last.then(change)
+    last = done.catch(() => undefined)
+    return done
   }
 }

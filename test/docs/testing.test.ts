@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { FaultPlan } from '../../src/server/control/fault-plan.ts'
 import { Server } from '../../src/server/index.ts'
 import { Member } from '../../src/server/member.ts'
+import { ServerControls } from '../../src/server/server-controls.ts'
 import { readDocument, testCodeBlocks } from '../support/document.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -25,8 +26,10 @@ describe('docs/testing.md', () => {
     )
     const namesOf = (shown: { prototype: object }, ...hidden: string[]) =>
       Object.getOwnPropertyNames(shown.prototype).filter(name => !['constructor', ...hidden].includes(name))
-    const has = [...namesOf(Server, 'close', 'connectString'), ...namesOf(FaultPlan, 'match'), ...namesOf(Member)]
-    expect(documented).to.have.members(has)
+    const shared = namesOf(ServerControls)
+    const has = [...namesOf(Server, 'close'), ...shared.filter(name => name !== 'connectString'), ...namesOf(Member)]
+    const fields = ['host', 'port', 'dial', 'faults']
+    expect(documented).to.have.members([...has, ...shared, ...fields, ...namesOf(FaultPlan, 'match')])
   })
 
   for (const [runner, command, passed] of [

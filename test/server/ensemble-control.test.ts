@@ -82,6 +82,47 @@ describe('an embedded ensemble, controlled as a whole,', () => {
       expect(paused.snapshot().nodes.has('/x')).to.equal(true)
     })
 
+    it('starts and stops those servers that its members have left in another state', async () => {
+      const { server } = ensemble
+      for (const member of server.members) await member.stop()
+      await server.start()
+      expect(ensemble.modes).to.deep.equal(['follower', 'follower', 'leader'])
+      await server.stop()
+      await server.members[0]?.start()
+      await server.stop()
+      expect(ensemble.modes).to.deep.equal(['stopped', 'stopped', 'stopped'])
+      await server.start()
+    })
+
+    it('serves again when each server is resumed for itself after a pause of all, and the other way round', async () => {
+      const { server, clock } = ensemble
+      const client = await ensemble.open(server.members, { sessionTimeout: 20_000 })
+      server.pause()
+      for (const member of server.members) member.resume()
+      await ensemble.settled(client.create('/a'))
+      for (const member of server.members) member.pause()
+      await clock.advance(6000)
+      server.resume()
+      await ensemble.settled(client.retry(() => client.create('/b')))
+      expect(server.snapshot().sessions.map(({ id }) => id)).to.deep.equal([client.sessionId])
+    })
+
+    it('expires no session while its leader is paused and has no successor, or while it is stopped', async () => {
+      const { server, clock } = ensemble
+      const client = await ensemble.open([ensemble.leader], { sessionTimeout: 4000 })
+      const { sessionId } = client
+      const ids = () => server.snapshot().sessions.map(({ id }) => id)
+      const { leader, others } = ensemble
+      for (const other of others) other.cutOff()
+      leader.pause()
+      await clock.advance(30_000)
+      expect(ids()).to.deep.equal([sessionId])
+      for (const member of server.members) await member.stop()
+      await clock.advance(30_000)
+      expect(ids()).to.deep.equal([sessionId])
+      await server.start()
+    })
+
     it('closes the connections to one server or to all', async () => {
       const { server } = ensemble
       const [first, second] = ensemble.others
@@ -148,6 +189,22 @@ describe('an embedded ensemble, controlled as a whole,', () => {
       await once(blocker, 'close')
       await using server = await Server.start({ servers: 2, port })
       expect(server.members.map(each => each.port)).to.deep.equal([port, port + 1])
+    })
+
+    it('is stopped when one of its ports is taken meanwhile, and starts when the port is free again', async () => {
+      await using server = await Server.start({ servers: 2, tickTime: 200 })
+      const [first, second] = server.members
+      await server.stop()
+      const blocker = await listenOn(second?.port ?? 0)
+      expect(await failureOf(server.start())).to.have.property('code', 'EADDRINUSE')
+      expect(server.members.map(({ mode }) => mode)).to.deep.equal(['stopped', 'stopped'])
+      for (const each of [await listenOn(first?.port ?? 0), blocker]) {
+        each.close()
+        await once(each, 'close')
+      }
+      await server.start()
+      await using client = await connect(server.connectString)
+      await client.create('/a')
     })
 
     it('starts from a file with the same nodes on all servers, and writes it', async () => {

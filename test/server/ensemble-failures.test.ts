@@ -139,6 +139,7 @@ describe('an embedded ensemble that fails', () => {
       const electing = failureOf(other.elect())
       await other.close()
       expect(await electing).to.be.an('error')
+      expect(await failureOf(other.elect()), 'after close()').to.be.an('error')
       expect(await failureOf(other.members[0]?.start() ?? Promise.resolve())).to.have.property('code', 'BADARGUMENTS')
       await single.close()
       expect(clock.pendingTimers).to.equal(0)

@@ -145,6 +145,18 @@ for (const by of ['sockets', 'memory'] as const)
       expect(await failureOf(server.start())).to.include({ code: 'BADARGUMENTS' })
     })
 
+    it('is not paused when it starts after a pause() that came while it was stopped', async () => {
+      await server.stop()
+      server.pause()
+      await server.start()
+      await (await join()).create('/a')
+      await server.stop()
+      server.pause()
+      server.resume()
+      await server.start()
+      await (await join()).create('/b')
+    })
+
     it('ends a pause when it stops', async () => {
       server.pause()
       await server.stop()

@@ -15,6 +15,7 @@ export class Endpoint {
   readonly host: string
   /** The TCP port, or 0 if the server does not listen. */
   readonly port: number
+  /** Undefined while the server does not listen. */
   #listener: Listener | undefined
 
   private constructor(core: ServerCore, listener: Listener | undefined) {
@@ -44,18 +45,23 @@ export class Endpoint {
 
   /** Refuses connections. Resolves when the accepted ones are closed; their owner must close them. */
   async close(): Promise<void> {
-    await this.#listener?.close()
+    const listener = this.#listener
+    this.#listener = undefined
+    await listener?.close()
   }
 
-  /** Listens again on the same port. */
+  /** Listens again on the same port, if the server listened. */
   async reopen(): Promise<void> {
     const { host, port, core } = this
-    if (this.#listener !== undefined) this.#listener = await listenTcp({ host, port }, core.accept, core.settings.tls)
+    if (port !== 0) this.#listener ??= await listenTcp({ host, port }, core.accept, core.settings.tls)
   }
 }
 
 /** Connects to the server that has the port in the connect string, or else to the first. */
 export const dialOf =
-  (first: Endpoint, endpoints: readonly Endpoint[]): Dial =>
+  (endpoints: readonly Endpoint[]): Dial =>
   (address, handler) =>
-    (endpoints.find(endpoint => endpoint.address.port === address.port) ?? first).dial(address, handler)
+    ((endpoints.find(endpoint => endpoint.address.port === address.port) ?? endpoints[0]) as Endpoint).dial(
+      address,
+      handler,
+    )

@@ -13,27 +13,29 @@ import { Standalone } from './standalone.ts'
 
 export interface Cluster {
   readonly leader: Leader
+  /** All servers. The methods below concern those that the caller names. */
   readonly cores: readonly ServerCore[]
   /** The faults of all servers. */
   readonly faults: FaultPlan
-  /** The data as the newest server has them. */
-  readonly newest: Database
+  readonly isClosed: boolean
+  /** Returns the data of the leader, or else of the server that has applied the most. */
+  newest(cores: readonly ServerCore[]): Database
   /** Expires the session. Returns false if there is no leader that can do it. */
   endSession(session: ServerSession): boolean
   /** Deletes empty containers and expired nodes with a ttl. */
   checkContainers(): void
   /** Sets the number of the next sequential child. */
   setCounter(path: string, next: number): void
-  pause(): void
+  pause(cores: readonly ServerCore[]): void
   /**
    * Executes the requests received during the pause, and only then expires sessions, because a request keeps its
    * session alive.
    */
-  resume(): void
+  resume(cores: readonly ServerCore[]): void
   /** Closes every connection, like the end of the process. The nodes and the sessions stay. */
-  stop(): void
-  /** Accepts connections again. Each session gets its whole timeout again. */
-  start(): void
+  stop(cores: readonly ServerCore[]): void
+  /** Accepts connections again. If no server was running, each session gets its whole timeout again. */
+  start(cores: readonly ServerCore[]): void
   /** Stops, and discards the sessions and the planned faults. */
   close(): void
 }

@@ -23,6 +23,7 @@ export class Elections {
   #tickTimer: unknown
   #electionTimer: unknown
   #candidate: Peer | undefined
+  #isClosed = false
   /** The promises of {@link elect} that are pending. */
   #pending: { resolve: () => void; reject: (reason: Error) => void }[] = []
 
@@ -48,6 +49,7 @@ export class Elections {
   }
 
   close(): void {
+    this.#isClosed = true
     this.suspend()
     for (const { reject } of this.#pending.splice(0)) reject(new Error('the servers were closed before an election'))
   }
@@ -62,6 +64,7 @@ export class Elections {
     const elected = new Promise<void>((resolve, reject) => this.#pending.push({ resolve, reject }))
     // A test need not await the promise: its rejection must not be reported as unhandled.
     elected.catch(() => undefined)
+    if (this.#isClosed) this.close()
     this.#endTerm()
     this.schedule()
     return elected
@@ -77,6 +80,15 @@ export class Elections {
     this.schedule()
   }
 
+  /** The process of the leader continues after a pause. Its own silence does not count as a loss of its followers. */
+  onLeaderResumed(): void {
+    const now = this.#settings.clock.now()
+    for (const peer of this.#network.followers) {
+      peer.heardAt = peer.answeredAt = now
+      this.#ping(peer)
+    }
+  }
+
   /** The process of the server ends. Must be called before it ends. */
   leave(peer: Peer): void {
     if (peer === this.#network.leading) this.#endTerm()
@@ -88,7 +100,7 @@ export class Elections {
     const { clock } = this.#settings
     clock.clearTimeout(this.#electionTimer)
     this.#noteContact()
-    if (this.#network.isPaused || this.#network.voters.length === 0) return
+    if (this.#network.voters.length === 0) return
     this.#electionTimer = clock.setTimeout(() => this.#elect(), ELECTION_MS)
   }
 
@@ -96,7 +108,7 @@ export class Elections {
     const { clock, tickTime } = this.#settings
     this.#tickTimer = clock.setTimeout(() => this.#tick(), tickTime / 2)
     this.#ticks++
-    for (const peer of this.#network.followers) this.#ping(peer)
+    if (this.#network.leading?.core.isPaused === false) for (const peer of this.#network.followers) this.#ping(peer)
     for (const peer of this.#network.peers)
       if (!peer.core.isPaused) {
         if (this.#hasLostContact(peer)) this.#look(peer)

@@ -1,6 +1,5 @@
 // Several servers with one leader. The leader executes the writes; each server makes their changes on its own tree, and
 // answers reads from it (ZooKeeper Atomic Broadcast, in one process).
-import { badArguments } from '../../protocol/index.ts'
 import type { Handshake } from '../connection/handshake.ts'
 import type { ClientRequest } from '../connection/role.ts'
 import { ServerCore } from '../connection/server-core.ts'
@@ -26,7 +25,7 @@ export class Ensemble implements Cluster, LeaderOwner {
   readonly #network: Network
   readonly #replication: Replication
   readonly #elections: Elections
-  #isClosed = false
+  isClosed = false
 
   /**
    * @param state the nodes and sessions of an earlier server, as text; default: none
@@ -40,7 +39,7 @@ export class Ensemble implements Cluster, LeaderOwner {
     this.#replication = new Replication(settings, this.#network)
     this.#elections = new Elections(settings, this.#network, this.#replication, this.leader)
     for (let id = 1; id <= settings.servers; id++) this.#network.peers.push(this.#peerOf(id, state))
-    this.start()
+    this.start(this.cores)
   }
 
   #peerOf(id: number, state: string | undefined): Peer {
@@ -78,10 +77,15 @@ export class Ensemble implements Cluster, LeaderOwner {
     return this.peers.map(({ core }) => core)
   }
 
-  /** The database of the leader, or else of the server that has applied the most. */
-  get newest(): Database {
-    const newest = this.leading ?? this.peers.reduce((a, b) => (b.applied > a.applied ? b : a))
-    return newest.core.database
+  newest(cores: readonly ServerCore[]): Database {
+    const peers = this.#peersOf(cores)
+    const { leading } = this
+    const newest = leading !== undefined && peers.includes(leading) ? leading : undefined
+    return (newest ?? peers.reduce((a, b) => (b.applied > a.applied ? b : a))).core.database
+  }
+
+  #peersOf(cores: readonly ServerCore[]): readonly Peer[] {
+    return this.peers.filter(({ core }) => cores.includes(core))
   }
 
   onChange({ core, epoch, state }: Peer): void {
@@ -177,71 +181,56 @@ export class Ensemble implements Cluster, LeaderOwner {
     this.#elections.onReachable(peer)
   }
 
-  /** Simulates that the process of the server is stopped. */
-  pausePeer(peer: Peer): void {
-    peer.core.pause()
+  pause(cores: readonly ServerCore[]): void {
+    for (const { core } of this.#peersOf(cores)) if (core.isRunning) core.pause()
+    if (this.leading?.core.isPaused === true) this.leader.pause()
   }
 
-  resumePeer(peer: Peer): void {
-    if (!peer.core.isRunning) return
-    peer.core.resume()
-    this.#elections.onReachable(peer)
+  resume(cores: readonly ServerCore[]): void {
+    const paused = this.#peersOf(cores).filter(({ core }) => core.isPaused)
+    for (const { core } of paused) core.resume()
+    const { leading } = this
+    const hasPausedLeader = leading !== undefined && paused.includes(leading)
+    if (hasPausedLeader) this.#elections.onLeaderResumed()
+    for (const peer of paused) this.#elections.onReachable(peer)
+    // A callback can have ended or paused the leader again.
+    if (hasPausedLeader && leading === this.leading && !leading.core.isPaused) this.leader.resume()
   }
 
-  /** Ends the process of the server. */
-  stopPeer(peer: Peer): void {
-    if (!peer.core.isRunning) return
-    this.#elections.leave(peer)
-    peer.core.stop()
-    peer.enter('stopped')
-    this.#elections.schedule()
-  }
-
-  /** @throws ZooKeeperError BADARGUMENTS if the ensemble is closed */
-  startPeer(peer: Peer): void {
-    if (this.#isClosed) throw badArguments('start', '', 'the server is closed: start another one with Server.start()')
-    if (peer.core.isRunning) return
-    peer.core.start()
-    peer.enter('looking')
-    this.#elections.schedule()
-  }
-
-  pause(): void {
-    if (!this.cores.some(core => core.isRunning)) return
-    this.#network.isPaused = true
-    this.leader.pause()
-    for (const core of this.cores) core.pause()
-    this.#elections.suspend()
-  }
-
-  resume(): void {
-    if (!this.#network.isPaused) return
-    this.#network.isPaused = false
-    const now = this.#settings.clock.now()
-    for (const peer of this.peers) {
-      peer.heardAt = peer.answeredAt = now
-      this.resumePeer(peer)
+  stop(cores: readonly ServerCore[]): void {
+    for (const peer of this.#peersOf(cores))
+      if (peer.core.isRunning) {
+        this.#elections.leave(peer)
+        peer.core.stop()
+        peer.enter('stopped')
+      }
+    if (this.#isRunning) {
+      this.#elections.schedule()
+    } else {
+      this.leader.stop()
+      this.#elections.suspend()
     }
-    this.#elections.start()
-    this.leader.resume()
   }
 
-  stop(): void {
-    this.#network.isPaused = false
-    for (const peer of this.peers) this.stopPeer(peer)
-    this.leader.stop()
-    this.#elections.suspend()
+  start(cores: readonly ServerCore[]): void {
+    const wasRunning = this.#isRunning
+    for (const peer of this.#peersOf(cores))
+      if (!peer.core.isRunning) {
+        peer.core.start()
+        peer.enter('looking')
+      }
+    // Servers that start together elect a leader at once.
+    if (wasRunning) this.#elections.schedule()
+    else this.#elections.start()
   }
 
-  /** Starts the servers that are stopped. They elect a leader at once if there is none. */
-  start(): void {
-    for (const peer of this.peers) this.startPeer(peer)
-    this.#elections.start()
+  get #isRunning(): boolean {
+    return this.cores.some(core => core.isRunning)
   }
 
   close(): void {
-    this.#isClosed = true
-    this.stop()
+    this.isClosed = true
+    this.stop(this.cores)
     this.leader.sessions.close()
     this.#elections.close()
     for (const plan of [this.faults, ...this.peers.map(({ faults }) => faults)]) plan.clear()

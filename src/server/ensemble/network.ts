@@ -10,8 +10,6 @@ export class Network {
   leading: Peer | undefined
   /** The number of elections so far. It is the upper half of each zxid. */
   epoch: number
-  /** True while the processes of all servers are stopped. */
-  isPaused = false
   readonly #onMessage: ((message: MemberMessage) => void) | undefined
 
   constructor(clock: Clock, epoch: number, onMessage: ((message: MemberMessage) => void) | undefined) {
@@ -42,7 +40,7 @@ export class Network {
   routeOf(peer: Peer): Route {
     return {
       delay: () => peer.lag + (this.leading?.lag ?? 0),
-      isCut: () => this.isPaused || !this.isConnected(peer),
+      isCut: () => !this.isConnected(peer),
     }
   }
 

@@ -17,6 +17,7 @@ export class Standalone implements Cluster, LeaderOwner, Role {
   readonly leader: Leader
   readonly core: ServerCore
   readonly faults: FaultPlan
+  isClosed = false
 
   /**
    * @param state the nodes and sessions of an earlier server, as text; default: none
@@ -39,7 +40,7 @@ export class Standalone implements Cluster, LeaderOwner, Role {
     return [this.core]
   }
 
-  get newest(): Database {
+  newest(): Database {
     return this.leader.database
   }
 
@@ -72,16 +73,17 @@ export class Standalone implements Cluster, LeaderOwner, Role {
   }
 
   setCounter(path: string, next: number): void {
-    this.newest.tree.get(path).created = next
+    this.leader.database.tree.get(path).created = next
   }
 
   pause(): void {
+    if (!this.core.isRunning) return
     this.leader.pause()
     this.core.pause()
   }
 
   resume(): void {
-    if (!this.core.isRunning) return
+    if (!this.core.isPaused) return
     this.core.resume()
     this.leader.resume()
   }
@@ -92,11 +94,13 @@ export class Standalone implements Cluster, LeaderOwner, Role {
   }
 
   start(): void {
+    if (this.core.isRunning) return
     this.core.start()
     this.leader.start()
   }
 
   close(): void {
+    this.isClosed = true
     // Before faults.clear(), so that held replies are not sent.
     this.stop()
     this.leader.sessions.close()
