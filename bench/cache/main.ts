@@ -64,16 +64,20 @@ for (let i = 0; i < directories; i++) {
     ...Array.from({ length: children }, (_, k) => ({ create: `${create}/node-${k}`, data })),
   ])
 }
-const dataBytes = directories * (children + 1) * bytes
 console.log(`${directories} nodes with ${children} children each, ${bytes} bytes of data each; ${values.loads} loads`)
-console.log('library   first load   median load   retained   per node')
+console.log('library    nodes   first load   median load   retained   per node')
 for (let run = 0; run < Number(values.runs); run++)
   for (const library of Object.keys(starts)) {
     const { nodes, times, used, without } = await measure(library)
     const [first = 0] = times
     const median = times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0
-    const retained = used - without - dataBytes
-    const cells = [`${first.toFixed(0)} ms`.padStart(10), `${median.toFixed(0)} ms`.padStart(11)]
+    // The node at the top has no data.
+    const retained = used - without - (nodes - 1) * bytes
+    const cells = [
+      String(nodes).padStart(6),
+      `${first.toFixed(0)} ms`.padStart(10),
+      `${median.toFixed(0)} ms`.padStart(11),
+    ]
     cells.push(`${(retained / 1000).toFixed(0)} kB`.padStart(8), `${(retained / nodes).toFixed(0)} B`.padStart(8))
     console.log([library.padEnd(7), ...cells].join('   '))
   }

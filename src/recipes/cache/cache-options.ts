@@ -35,7 +35,8 @@ export interface PreviousCache {
 }
 
 /**
- * Options of a {@link Cache}.
+ * Options of a {@link Cache}. If one of its functions throws, the node in question is hidden, and the error is passed to
+ * the option `onUncaughtError` of the client.
  * @example
  * await zk.create('/settings/colour/dark', 'black', { parents: true })
  * const options: CacheOptions = { depth: 1, data: false, maxBytes: 1_000_000 }

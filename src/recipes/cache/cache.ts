@@ -96,6 +96,10 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
       onGrown: () => this.#checkSize(),
       onUnwatched: unwatched => this.#watchExistence(unwatched),
       onReadAgain: () => (this.#connects = client.stats.connects),
+      onError: error =>
+        callLater(client, () => {
+          throw error
+        }),
     })
     this.#watch = new TreeWatch({ ...owner, onEvent: event => this.#keeper.onEvent(event) })
     client.on('state', this.#onState)
@@ -134,15 +138,18 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     return this.#keeper.copy.size
   }
 
-  /** About how many bytes of memory the copy needs: per node 60 to 90, its name, and its data. */
+  /**
+   * About how many bytes of memory the copy needs, measured on Node.js: for each node 280, its path, and the data that
+   * is kept of it.
+   */
   get bytes(): number {
     return this.#keeper.copy.bytes
   }
 
   /**
-   * The nodes that the session may not read (NOAUTH), or whose reply exceeds `maxReplyBytes` (REPLYTOOLARGE), with the
-   * errors. The copy contains neither them nor the nodes below them. The cache tries again when they change, and after
-   * a lost connection.
+   * The nodes that the session may not read (NOAUTH), whose reply exceeds `maxReplyBytes` (REPLYTOOLARGE), or for which
+   * a function of the options has thrown, each with its error. The copy contains neither them nor the nodes below them.
+   * The cache tries again when they change, and after a lost connection.
    */
   get hidden(): ReadonlyMap<string, Error> {
     return this.#keeper.hidden
@@ -180,8 +187,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * Iterates over all nodes as they are now, each before its children. Later changes have no effect on the iteration.
    */
   *[Symbol.iterator](): Generator<CacheNode, undefined> {
-    const copy = this.#keeper.copy.clone()
-    for (const [path, record] of copy.below(this.path)) yield this.#keeper.node(path, record)
+    for (const [path, record] of this.#keeper.copy.below(this.path)) yield this.#keeper.node(path, record)
   }
 
   // Changes

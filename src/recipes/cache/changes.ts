@@ -21,8 +21,9 @@ export interface CacheNode {
 }
 
 /**
- * A difference between two states of the copy. `hidden`: the session may not read the node (NOAUTH), or the reply
- * exceeds `maxReplyBytes` (REPLYTOOLARGE). The copy then contains neither the node nor the nodes below it.
+ * A difference between two states of the copy. `hidden`: the session may not read the node (NOAUTH), the reply
+ * exceeds `maxReplyBytes` (REPLYTOOLARGE), or a function of the options has thrown. The copy then contains neither the
+ * node nor the nodes below it.
  * @example
  * await using cache = new Cache(zk, '/settings')
  * const changes = cache.changes()

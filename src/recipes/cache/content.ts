@@ -1,7 +1,7 @@
 // Which data a cache keeps, and in which form.
-import { nameOf, type Stat } from '../../protocol/index.ts'
+import { Stat } from '../../protocol/index.ts'
 import type { CacheNode } from './changes.ts'
-import { keyOf, pack, unpack } from './record.ts'
+import type { NodeRecord } from './copy.ts'
 
 /**
  * Converts data to the bytes that are kept, and back: for example compresses it.
@@ -20,8 +20,6 @@ export interface CacheCodec {
   decode(bytes: Buffer): Uint8Array
 }
 
-const NOTHING = new Uint8Array()
-
 export class Content {
   readonly #isKept: (path: string, stat: Stat) => boolean
   readonly #codec: CacheCodec | undefined
@@ -31,23 +29,31 @@ export class Content {
     this.#codec = codec
   }
 
-  record(path: string, stat: Stat, data: Buffer | null): Buffer {
-    const key = keyOf(nameOf(path))
-    if (!this.#isKept(path, stat)) return pack(key, stat, 'omitted', NOTHING)
-    if (data === null) return pack(key, stat, 'none', NOTHING)
-    if (this.#codec === undefined) return pack(key, stat, 'plain', data)
-    return pack(key, stat, 'encoded', this.#codec.encode(data))
-  }
-
-  node(path: string, record: Buffer): CacheNode {
-    const { stat, form, data } = unpack(record)
-    if (form === 'omitted') return { path, data: undefined, stat }
-    if (form === 'none') return { path, data: null, stat }
-    // A copy, because the caller may change it.
-    if (form === 'plain') return { path, data: Buffer.from(data), stat }
-    // The record may be of an earlier cache that had a codec.
-    if (this.#codec === undefined) return { path, data: undefined, stat }
-    const { buffer, byteOffset, byteLength } = this.#codec.decode(Buffer.from(data))
-    return { path, data: Buffer.from(buffer, byteOffset, byteLength), stat }
+  /** @throws what a function of the cache's options throws */
+  record(path: string, stat: Stat, data: Buffer | null): NodeRecord {
+    const isKept = this.#isKept(path, stat)
+    const codec = isKept && data !== null ? this.#codec : undefined
+    const kept = codec === undefined ? data : bufferOf(codec.encode(data as Buffer))
+    const record = {
+      stat: Stat.encode(stat).toString('latin1'),
+      data: isKept ? (kept?.toString('latin1') ?? null) : undefined,
+      codec,
+    }
+    // Decodes at once, so that each node of the copy can be read.
+    if (codec !== undefined) nodeOf(path, record)
+    return record
   }
 }
+
+/** Returns new objects, because the caller may change them. */
+export function nodeOf(path: string, record: NodeRecord): CacheNode {
+  const { data, codec } = record
+  const stat = statOf(record)
+  if (typeof data !== 'string') return { path, data, stat }
+  const bytes = Buffer.from(data, 'latin1')
+  return { path, data: codec === undefined ? bytes : bufferOf(codec.decode(bytes)), stat }
+}
+
+export const statOf = ({ stat }: NodeRecord): Stat => Stat.decode(Buffer.from(stat, 'latin1'))
+
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength)

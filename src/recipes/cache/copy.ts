@@ -1,236 +1,96 @@
-// The local copy of a tree. Each node has a number, its slot. Arrays of numbers link the slots, so that a node needs no
-// object of its own. Pure: no client, no promise.
-import { parentOf } from '../../protocol/index.ts'
-import { hasKey, keyIn, keyOf, nameOfKey } from './record.ts'
-import { offsetOf, Slab } from './slab.ts'
+// The local copy of a tree: Maps of its nodes, by their paths. Pure: no client, no promise.
+import { nameOf, parentOf } from '../../protocol/index.ts'
+import type { CacheCodec } from './content.ts'
 
-/** The links of a slot, by their offsets. 0 means none, and the root has the slot 1. */
-const PARENT = 0
-const FIRST_CHILD = 1
-const NEXT = 2
-const PREVIOUS = 3
-/** The next slot with the same hash. */
-const CHAIN = 4
-/** The address of the record in the slab; 0 if the slot is not used. */
-const RECORD = 5
-const LINKS = 6
-const ROOT = 1
+/**
+ * What the copy keeps of one node: bytes, as strings with one character for each byte. V8 keeps a Stat in half the memory
+ * of its object in this way. A Buffer would need 200 bytes besides its data, or keep the memory of others alive.
+ */
+export interface NodeRecord {
+  readonly stat: string
+  /** null: the node has no data. undefined: the data is left out. */
+  readonly data: string | null | undefined
+  /** What has encoded the data. */
+  readonly codec: CacheCodec | undefined
+}
 
-/** How much larger the arrays become. Doubling them would leave half of them unused for a while. */
-const GROWTH = 1.25
+/** About how many bytes V8 needs for a node: its record, its Stat, and its places in the Maps. */
+const NODE_BYTES = 280
+
+const bytesOf = (path: string, { data }: NodeRecord): number => NODE_BYTES + path.length + (data?.length ?? 0)
 
 export class Copy {
   /** The path of the root. */
   readonly path: string
-  /** The number of nodes. */
-  size = 0
-  #slab = new Slab()
-  #links = new Uint32Array(2 * LINKS)
-  /** The number of slots, with the one that does not exist and the root. */
-  #slots = 2
-  /** The first slot of each hash. */
-  #buckets = new Uint32Array(8)
-  /** The first unused slot. Unused slots are linked by NEXT. */
-  #unused = 0
+  /** About how many bytes of memory the copy needs. */
+  bytes = 0
+  readonly #records = new Map<string, NodeRecord>()
+  /** The paths of the children of each node that has any. */
+  readonly #children = new Map<string, Set<string>>()
 
   constructor(path: string) {
     this.path = path
   }
 
-  /** About how many bytes of memory the copy needs. */
-  get bytes(): number {
-    return this.#slab.bytes + this.#links.byteLength + this.#buckets.byteLength
+  /** The number of nodes. */
+  get size(): number {
+    return this.#records.size
   }
 
   /** Returns a copy of this copy. */
   clone(): Copy {
     const clone = new Copy(this.path)
-    clone.size = this.size
-    clone.#slab = this.#slab.clone()
-    clone.#links = this.#links.slice()
-    clone.#buckets = this.#buckets.slice()
-    clone.#slots = this.#slots
-    clone.#unused = this.#unused
+    for (const [path, record] of this.below(this.path)) clone.set(path, record)
     return clone
   }
 
-  /** Returns the record of a node, or undefined if the copy does not contain the node. */
-  get(path: string): Buffer | undefined {
-    const slot = this.#find(path)
-    return slot === 0 ? undefined : this.#record(slot)
+  get(path: string): NodeRecord | undefined {
+    return this.#records.get(path)
   }
 
   /** Adds a node or replaces its record. The node's parent must be in the copy, unless the node is the root. */
-  set(path: string, record: Buffer): void {
-    let slot = this.#find(path)
-    if (slot === 0) {
-      slot = path === this.path ? ROOT : this.#add(this.#find(parentOf(path)), keyIn(record))
-      this.size++
-    } else this.#slab.remove(this.#at(slot, RECORD))
-    this.#put(slot, RECORD, this.#slab.add(record))
-    if (this.#slab.isWasteful) this.#compact()
-    if (this.size > this.#buckets.length) this.#rehash()
+  set(path: string, record: NodeRecord): void {
+    const known = this.#records.get(path)
+    this.bytes += bytesOf(path, record) - (known === undefined ? 0 : bytesOf(path, known))
+    this.#records.set(path, record)
+    if (known !== undefined || path === this.path) return
+    const parent = parentOf(path)
+    const siblings = this.#children.get(parent)
+    if (siblings === undefined) this.#children.set(parent, new Set([path]))
+    else siblings.add(path)
   }
 
   /** Removes a node that has no children in the copy. */
   delete(path: string): void {
-    const slot = this.#find(path)
-    if (slot === 0) return
-    this.size--
-    if (slot !== ROOT) this.#unlink(slot)
-    this.#slab.remove(this.#at(slot, RECORD))
-    this.#put(slot, RECORD, 0)
-    if (this.#slab.isWasteful) this.#compact()
-    if (slot === ROOT) return
-    this.#put(slot, NEXT, this.#unused)
-    this.#unused = slot
+    const known = this.#records.get(path)
+    if (known === undefined) return
+    this.bytes -= bytesOf(path, known)
+    this.#records.delete(path)
+    const parent = parentOf(path)
+    const siblings = this.#children.get(parent)
+    siblings?.delete(path)
+    if (siblings?.size === 0) this.#children.delete(parent)
   }
 
   /** Returns the names of a node's children, or undefined if the copy does not contain the node. */
   children(path: string): string[] | undefined {
-    const slot = this.#find(path)
-    if (slot === 0) return undefined
-    const names: string[] = []
-    for (let child = this.#at(slot, FIRST_CHILD); child !== 0; child = this.#at(child, NEXT))
-      names.push(nameOfKey(this.#key(child)))
-    return names
+    return this.#records.has(path) ? Array.from(this.#children.get(path) ?? [], nameOf) : undefined
   }
 
   /** Returns true if the node has children in the copy. */
   hasChildren(path: string): boolean {
-    return this.#at(this.#find(path), FIRST_CHILD) !== 0
+    return this.#children.has(path)
   }
 
-  /** Yields the paths and records of a node and all nodes below it, each node before its children. */
-  *below(path: string): Generator<[path: string, record: Buffer], undefined> {
-    const slot = this.#find(path)
-    if (slot !== 0) yield* this.#walk(slot, path)
-  }
-
-  *#walk(top: number, path: string): Generator<[path: string, record: Buffer], undefined> {
-    const above: string[] = []
-    let slot = top
-    for (;;) {
-      yield [path, this.#record(slot)]
-      let next = this.#at(slot, FIRST_CHILD)
-      if (next !== 0) above.push(path === '/' ? '' : path)
-      for (; next === 0; slot = this.#at(slot, PARENT)) {
-        if (slot === top) return
-        next = this.#at(slot, NEXT)
-        if (next === 0) above.pop()
-      }
-      slot = next
-      path = `${above.at(-1) ?? ''}/${nameOfKey(this.#key(slot))}`
+  /** Returns a node and all nodes below it, each before its children. */
+  below(path: string): [path: string, record: NodeRecord][] {
+    const nodes: [string, NodeRecord][] = []
+    const add = (each: string) => {
+      const record = this.#records.get(each)
+      if (record !== undefined) nodes.push([each, record])
     }
-  }
-
-  // Slots
-
-  #find(path: string): number {
-    if (this.#at(ROOT, RECORD) === 0) return 0
-    if (path === this.path) return ROOT
-    const base = this.path === '/' ? 0 : this.path.length
-    if (!path.startsWith(this.path) || path[base] !== '/') return 0
-    let slot = ROOT
-    for (let start = base + 1; start <= path.length && slot !== 0;) {
-      const slash = path.indexOf('/', start)
-      const end = slash === -1 ? path.length : slash
-      slot = this.#childOf(slot, keyOf(path.slice(start, end)))
-      start = end + 1
-    }
-    return slot
-  }
-
-  #childOf(parent: number, key: string): number {
-    let slot = this.#buckets[this.#bucketOf(parent, key)] as number
-    while (slot !== 0 && !(this.#at(slot, PARENT) === parent && this.#hasKey(slot, key))) slot = this.#at(slot, CHAIN)
-    return slot
-  }
-
-  /** The FNV-1a hash of the key, which starts with the parent's slot. */
-  #bucketOf(parent: number, key: string): number {
-    let hash = Math.imul(parent ^ 0x811c9dc5, 0x01000193)
-    for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
-    return ((hash ^ (hash >>> 15)) >>> 0) % this.#buckets.length
-  }
-
-  #add(parent: number, key: string): number {
-    let slot = this.#unused
-    if (slot === 0) slot = this.#slots++
-    else this.#unused = this.#at(slot, NEXT)
-    if ((slot + 1) * LINKS > this.#links.length) this.#grow()
-    const first = this.#at(parent, FIRST_CHILD)
-    this.#put(slot, PARENT, parent)
-    this.#put(slot, FIRST_CHILD, 0)
-    this.#put(slot, NEXT, first)
-    this.#put(slot, PREVIOUS, 0)
-    if (first !== 0) this.#put(first, PREVIOUS, slot)
-    this.#put(parent, FIRST_CHILD, slot)
-    this.#chain(slot, key)
-    return slot
-  }
-
-  #chain(slot: number, key: string): void {
-    const bucket = this.#bucketOf(this.#at(slot, PARENT), key)
-    this.#put(slot, CHAIN, this.#buckets[bucket] as number)
-    this.#buckets[bucket] = slot
-  }
-
-  #unlink(slot: number): void {
-    const [next, previous, parent] = [this.#at(slot, NEXT), this.#at(slot, PREVIOUS), this.#at(slot, PARENT)]
-    if (previous === 0) this.#put(parent, FIRST_CHILD, next)
-    else this.#put(previous, NEXT, next)
-    if (next !== 0) this.#put(next, PREVIOUS, previous)
-    const bucket = this.#bucketOf(parent, this.#key(slot))
-    const first = this.#buckets[bucket] as number
-    if (first === slot) this.#buckets[bucket] = this.#at(slot, CHAIN)
-    else {
-      let before = first
-      while (this.#at(before, CHAIN) !== slot) before = this.#at(before, CHAIN)
-      this.#put(before, CHAIN, this.#at(slot, CHAIN))
-    }
-  }
-
-  #grow(): void {
-    const slots = Math.ceil((this.#slots + 8) * GROWTH)
-    const links = new Uint32Array(slots * LINKS)
-    links.set(this.#links)
-    this.#links = links
-  }
-
-  #rehash(): void {
-    this.#buckets = new Uint32Array(Math.ceil(this.#buckets.length * GROWTH) + 8)
-    for (let slot = ROOT + 1; slot < this.#slots; slot++)
-      if (this.#at(slot, RECORD) !== 0) this.#chain(slot, this.#key(slot))
-  }
-
-  /** Copies all records to a new slab, without the bytes between them. */
-  #compact(): void {
-    const slab = new Slab()
-    for (let slot = ROOT; slot < this.#slots; slot++)
-      if (this.#at(slot, RECORD) !== 0) this.#put(slot, RECORD, slab.add(this.#record(slot)))
-    this.#slab = slab
-  }
-
-  #record(slot: number): Buffer {
-    return this.#slab.get(this.#at(slot, RECORD))
-  }
-
-  #key(slot: number): string {
-    const address = this.#at(slot, RECORD)
-    return keyIn(this.#slab.pageOf(address), offsetOf(address))
-  }
-
-  #hasKey(slot: number, key: string): boolean {
-    const address = this.#at(slot, RECORD)
-    return hasKey(this.#slab.pageOf(address), offsetOf(address), key)
-  }
-
-  #at(slot: number, link: number): number {
-    return this.#links[slot * LINKS + link] as number
-  }
-
-  #put(slot: number, link: number, value: number): void {
-    this.#links[slot * LINKS + link] = value
+    add(path)
+    for (const [each] of nodes) this.#children.get(each)?.forEach(add)
+    return nodes
   }
 }

@@ -3,10 +3,9 @@
 import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { WatchEvent } from '../../client/index.ts'
 import type { CacheChange, CacheNode } from './changes.ts'
-import type { Content } from './content.ts'
-import type { Copy } from './copy.ts'
+import { nodeOf, statOf, type Content } from './content.ts'
+import type { Copy, NodeRecord } from './copy.ts'
 import type { ReadJob, ReadKind, ReadOutcome } from './reads.ts'
-import { unpack } from './record.ts'
 
 /** The parts of a cache that its keeper uses. */
 export interface KeeperOwner {
@@ -22,6 +21,8 @@ export interface KeeperOwner {
   onReadAgain(): void
   /** Called if a read has failed and so has set no watch: the root does not exist, or a node cannot be read. */
   onUnwatched(path: string): void
+  /** Called with what a function of the cache's options has thrown. */
+  onError(error: unknown): void
 }
 
 export interface Scope {
@@ -33,7 +34,7 @@ export interface Scope {
 
 export class Keeper {
   readonly copy: Copy
-  /** The nodes that could not be read, each with the reason. */
+  /** The nodes that could not be read or kept, each with the reason. */
   readonly hidden = new Map<string, Error>()
   /** True if each node has a watch of its own. Then the list of each node must be read, even of an empty one. */
   watchesEachNode = false
@@ -46,7 +47,7 @@ export class Keeper {
     this.#scope = scope
     this.#content = content
     this.#owner = owner
-    for (const path of [...copy.below(copy.path)].map(([each]) => each))
+    for (const [path] of copy.below(copy.path))
       if (!this.#isWanted(path) || !this.#hasParent(path)) this.#remove(path, () => undefined)
   }
 
@@ -56,26 +57,32 @@ export class Keeper {
     this.#owner.onReadAgain()
     this.#read('data', copy.path, true)
     for (const [path] of copy.below(copy.path)) this.#read('data', path, true)
-    for (const path of hidden.keys()) if (!this.#isTooLarge(path)) this.#read('data', path, true)
+    for (const path of hidden.keys())
+      if (!this.#isTooLarge(path) && this.#isWanted(path)) this.#read('data', path, true)
   }
 
-  node(path: string, record: Buffer): CacheNode {
-    return this.#content.node(path, record)
+  node(path: string, record: NodeRecord): CacheNode {
+    try {
+      return nodeOf(path, record)
+    } catch (error) {
+      // The codec has decoded this data before.
+      this.#owner.onError(error)
+      return { path, data: undefined, stat: statOf(record) }
+    }
   }
 
   // Events
 
   onEvent({ type, path }: WatchEvent): void {
     if (type === 'resync' && !this.watchesEachNode) return this.readAgain()
-    if (type === 'Session' || !this.#isWanted(path)) return
+    if (type === 'Session') return
+    // All that the copy has of the node was read before this event was sent, unless a read of it is under way.
+    if (type === 'NodeDeleted' && !this.#owner.reads.isUnderWay(path)) return this.#onAbsent(path)
     // If the parent is not in the copy, this node is read after its parent, if at all.
     if (!this.#hasParent(path) && !this.#owner.reads.isPending(parentOf(path))) return
-    if (type === 'NodeChildrenChanged') {
-      if (this.watchesEachNode) this.#read('children', path, false)
-    } else if (type === 'NodeDeleted' && !this.#owner.reads.isUnderWay(path)) {
-      // All that the copy has of the node was read before this event was sent.
-      this.#onAbsent(path)
-    } else this.#read('data', path, type === 'resync')
+    if (!this.#isWanted(path)) return
+    if (type !== 'NodeChildrenChanged') this.#read('data', path, type === 'resync')
+    else if (this.watchesEachNode) this.#read('children', path, false)
   }
 
   // Results of reads
@@ -85,22 +92,29 @@ export class Keeper {
     else if (!(outcome instanceof ZooKeeperError)) {
       if ('children' in outcome) this.#onChildren(path, outcome.children, isLoad)
       else this.#onNode(path, outcome.stat, outcome.data, isLoad)
-    } else if (outcome.code !== 'NONODE') this.#onHidden(path, outcome)
-    else if (kind === 'data') this.#onAbsent(path)
+    } else if (outcome.code !== 'NONODE') {
+      this.#onHidden(path, outcome)
+      this.#owner.onUnwatched(path)
+    } else if (kind === 'data') this.#onAbsent(path)
     else this.#read('data', path, isLoad)
   }
 
   #onNode(path: string, stat: Stat, data: Buffer | null, isLoad: boolean): void {
+    let record
+    try {
+      record = this.#content.record(path, stat, data)
+    } catch (error) {
+      return this.#onFailure(path, error)
+    }
     this.hidden.delete(path)
     const known = this.copy.get(path)
-    const before = known === undefined ? undefined : unpack(known).stat
+    const before = known === undefined ? undefined : statOf(known)
     const isNew = before?.czxid !== stat.czxid
     if (known !== undefined && isNew) {
       // Its children were deleted before it. Those that were created with or after the new node may be known already.
       this.#removeOlder(path, stat.czxid)
       this.#tell('deleted', path, undefined, known)
     }
-    const record = this.#content.record(path, stat, data)
     this.copy.set(path, record)
     this.#owner.onGrown()
     if (isNew) this.#tell('created', path, record, undefined)
@@ -130,17 +144,22 @@ export class Keeper {
   #onHidden(path: string, error: Error): void {
     const isKnown = this.hidden.has(path)
     this.hidden.set(path, error)
-    this.#owner.onUnwatched(path)
     if (this.copy.get(path) === undefined) {
       if (!isKnown) this.#tell('hidden', path, undefined, undefined, error)
     } else this.#remove(path, (each, record) => this.#tell('hidden', each, undefined, record, error))
   }
 
+  /** A function of the cache's options has thrown. The other nodes go on. */
+  #onFailure(path: string, error: unknown): void {
+    this.#onHidden(path, error as Error)
+    this.#owner.onError(error)
+  }
+
   // The copy
 
   /** Removes a node after all nodes below it. */
-  #remove(path: string, removed: (path: string, record: Buffer) => void): void {
-    for (const [each, record] of [...this.copy.below(path)].reverse()) {
+  #remove(path: string, removed: (path: string, record: NodeRecord) => void): void {
+    for (const [each, record] of this.copy.below(path).reverse()) {
       this.copy.delete(each)
       removed(each, record)
     }
@@ -148,9 +167,9 @@ export class Keeper {
 
   /** Removes the nodes below a node that were created before a transaction. */
   #removeOlder(path: string, czxid: bigint): void {
-    for (const [each, record] of [...this.copy.below(path)].reverse()) {
+    for (const [each, record] of this.copy.below(path).reverse()) {
       // A node with newer nodes below it was created again too. It is about to be read.
-      if (each === path || unpack(record).stat.czxid >= czxid || this.copy.hasChildren(each)) continue
+      if (each === path || statOf(record).czxid >= czxid || this.copy.hasChildren(each)) continue
       this.copy.delete(each)
       this.#tell('deleted', each, undefined, record)
     }
@@ -160,10 +179,10 @@ export class Keeper {
     this.#owner.reads.add(kind, path, isLoad)
   }
 
-  #tell(type: CacheChange['type'], path: string, record?: Buffer, old?: Buffer, error?: Error): void {
+  #tell(type: CacheChange['type'], path: string, record?: NodeRecord, old?: NodeRecord, error?: Error): void {
     if (!this.#owner.changes.areHeard) return
-    const nodeOf = (each: Buffer | undefined) => (each === undefined ? undefined : this.node(path, each))
-    const change = { type, path, node: nodeOf(record), old: nodeOf(old) }
+    const nodeNow = (each: NodeRecord | undefined) => each && this.node(path, each)
+    const change = { type, path, node: nodeNow(record), old: nodeNow(old) }
     this.#owner.changes.tell(error === undefined ? change : { ...change, error })
   }
 
@@ -185,6 +204,12 @@ export class Keeper {
 
   #isWanted(path: string): boolean {
     if (path === this.copy.path) return true
-    return this.#levelOf(path) <= this.#scope.depth && this.#scope.paths?.(path) !== false
+    if (this.#levelOf(path) > this.#scope.depth) return false
+    try {
+      return this.#scope.paths?.(path) !== false
+    } catch (error) {
+      this.#onFailure(path, error)
+      return false
+    }
   }
 }

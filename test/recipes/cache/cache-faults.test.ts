@@ -1,7 +1,7 @@
 // How a cache goes on and ends: lost connections and sessions, aborts, limits, errors.
 import { expect } from 'chai'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
-import { RecipeError } from '../../../src/recipes/index.ts'
+import { RecipeError, type CacheOptions } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
@@ -103,6 +103,11 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
     expect(error).to.be.instanceOf(RecipeError).and.to.include({ code: 'TOOLARGE', path: fixture.path })
     expect((error as Error).message).to.match(/needs more than maxBytes, 1000: raise it, or leave out data or paths$/)
     expect([cache.state, cache.size < 20]).to.deep.equal(['closed', true])
+    await using whole = tree.open(await fixture.open())
+    await whole.ready
+    await using exact = tree.open(await fixture.open(), { maxBytes: whole.bytes })
+    await exact.ready
+    expect(exact.size).to.equal(21)
   })
 
   itInVirtualTime('rejects the iteration with LAGGING when more changes wait than its capacity', async () => {
@@ -150,27 +155,108 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
     },
   )
 
-  itInVirtualTime(
-    'passes the error of an option’s function to ready, and of a listener to onUncaughtError',
-    async () => {
+  itInVirtualTime('passes the error of a listener to onUncaughtError, and goes on', async () => {
+    const thrown: unknown[] = []
+    const client = await fixture.open({ onUncaughtError: error => thrown.push(error) })
+    await tree.create('/a')
+    await using cache = tree.open(client)
+    cache.on('change', () => {
+      throw new Error('no listener')
+    })
+    await cache.ready
+    await fixture.until(() => thrown.length === 2)
+    expect(tree.changes).to.have.length(2)
+  })
+
+  /** Options of which one function throws, for the node `bad` or its data, while `isFailing` returns true. */
+  const optionsThatThrow = (isFailing: () => boolean): Record<string, CacheOptions> => {
+    const check = <T>(isBad: boolean, value: T): T => {
+      if (isBad && isFailing()) throw new Error('bad')
+      return value
+    }
+    const keep = (data: Buffer) => data
+    const unlessBad = (data: Buffer) => check(data.toString() === 'bad', data)
+    return {
+      paths: { paths: path => check(path.endsWith('/bad'), true) },
+      data: { data: path => check(path.endsWith('/bad'), true) },
+      'codec.encode': { codec: { encode: unlessBad, decode: keep } },
+      'codec.decode': { codec: { encode: keep, decode: unlessBad } },
+    }
+  }
+  for (const name of Object.keys(optionsThatThrow(() => true))) {
+    itEverywhere(`hides a node for which ${name} throws, tells onUncaughtError, and follows the others`, async () => {
       const thrown: unknown[] = []
-      const client = await fixture.open({ onUncaughtError: error => thrown.push(error) })
-      await tree.create('/a')
-      const failing = tree.open(client, {
-        paths: () => {
-          throw new Error('no paths')
-        },
-      })
-      expect(await failureOf(failing.ready)).to.have.property('message', 'no paths')
-      await using cache = tree.open(client)
-      cache.on('change', () => {
-        throw new Error('no listener')
-      })
+      const client = await fixture.open({ onUncaughtError: error => thrown.push((error as Error).message) })
+      const { observer, path } = fixture
+      await tree.create('/a', '/bad', '/bad/x', '/c')
+      await observer.setData(`${path}/bad`, 'bad')
+      await using cache = tree.open(client, optionsThatThrow(() => true)[name])
       await cache.ready
-      await fixture.until(() => thrown.length === 2)
-      expect(tree.changes).to.have.length(2)
+      expect(tree.pathsOf(cache)).to.deep.equal(['', '/a', '/c'])
+      expect([...cache.hidden].map(([each, error]) => [each, error.message])).to.deep.equal([[`${path}/bad`, 'bad']])
+      expect(thrown).to.deep.equal(['bad'])
+      expect(tree.changes).to.include('hidden /bad: undefined > undefined')
+      await observer.setData(`${path}/a`, 'later')
+      await observer.create(`${path}/c/d`, 'd')
+      await tree.tells('changed /a: a > later', 'created /c/d: undefined > d')
+      await observer.deleteRecursive(`${path}/bad`)
+      await fixture.until(() => cache.hidden.size === 0)
+      expect(cache.state).to.equal('live')
+    })
+
+    itInVirtualTime(
+      `hides a node and those below it from the moment when ${name} throws, and has them again later`,
+      async () => {
+        let isFailing = false
+        const thrown: unknown[] = []
+        const client = await fixture.open({ onUncaughtError: error => thrown.push(error) })
+        const { observer, path } = fixture
+        await tree.create('/bad', '/bad/x')
+        await using cache = tree.open(client, optionsThatThrow(() => isFailing)[name])
+        await cache.ready
+        isFailing = true
+        await observer.setData(`${path}/bad`, 'bad')
+        await fixture.until(() => cache.size === 1)
+        expect(tree.changes.slice(-2)).to.deep.equal(['hidden /bad/x: x > undefined', 'hidden /bad: d > undefined'])
+        expect(thrown).to.have.length(1)
+        isFailing = false
+        await observer.setData(`${path}/bad`, 'good')
+        await tree.tells('created /bad: undefined > good', 'created /bad/x: undefined > x')
+        expect(cache.hidden.size).to.equal(0)
+      },
+    )
+  }
+
+  itInVirtualTime(
+    'has a node without its data if codec.decode throws for data that it has decoded before',
+    async () => {
+      let isFailing = false
+      const thrown: unknown[] = []
+      const client = await fixture.open({ onUncaughtError: error => thrown.push((error as Error).message) })
+      await tree.create('/a', '/b')
+      await fixture.observer.setData(`${fixture.path}/a`, 'bad')
+      await using cache = tree.open(client, optionsThatThrow(() => isFailing)['codec.decode'])
+      await cache.ready
+      isFailing = true
+      expect(cache.get(`${fixture.path}/a`)?.data).to.equal(undefined)
+      expect(Array.from(cache, ({ data }) => data?.toString())).to.have.members(['', 'b', undefined])
+      await fixture.observer.delete(`${fixture.path}/a`)
+      await tree.tells('deleted /a: undefined > undefined')
+      expect([cache.state, new Set(thrown)]).to.deep.equal(['live', new Set(['bad'])])
     },
   )
+
+  itInVirtualTime('does not take nodes over from its previous cache for which paths throws', async () => {
+    await tree.create('/bad', '/bad/x', '/c')
+    const client = await fixture.open({ onUncaughtError: () => undefined })
+    const before = tree.open(client)
+    await before.ready
+    await before.close()
+    await using cache = tree.open(client, { ...optionsThatThrow(() => true)['paths'], previous: before })
+    expect(tree.pathsOf(cache)).to.deep.equal(['', '/c'])
+    await cache.ready
+    expect([tree.pathsOf(cache), [...cache.hidden.keys()]]).to.deep.equal([['', '/c'], [`${fixture.path}/bad`]])
+  })
 
   itInVirtualTime('leaves the persistent watch of another watcher on its path', async () => {
     const client = await fixture.open()

@@ -1,88 +1,128 @@
-// The copy of a tree, compared with a plain Map.
+// The copy of a tree, compared with a plain Map of all its nodes.
 import { expect } from 'chai'
-import { statOf } from '../../support/scripted-server.ts'
+import { statOf as newStat } from '../../support/scripted-server.ts'
 import { oneOf, seed, seededRandom } from '../../support/seeded-random.ts'
-import { Copy } from '../../../src/recipes/cache/copy.ts'
-import { keyOf, pack, unpack, type DataForm } from '../../../src/recipes/cache/record.ts'
-import { nameOf } from '../../../src/protocol/index.ts'
+import { Content, nodeOf, type CacheCodec } from '../../../src/recipes/cache/content.ts'
+import { Copy, type NodeRecord } from '../../../src/recipes/cache/copy.ts'
+import { parentOf } from '../../../src/protocol/index.ts'
 import type { Stat } from '../../../src/index.ts'
 
-const record = (path: string, stat: Partial<Stat> = {}, data = 'data', form: DataForm = 'plain') =>
-  pack(keyOf(nameOf(path)), statOf({ dataLength: data.length, ...stat }), form, Buffer.from(data))
+const record = (data: string | undefined = 'data', stat = ''): NodeRecord => ({ stat, data, codec: undefined })
 
-describe('a copy of a tree', () => {
-  it('returns each Stat and each data as they were set', () => {
-    const copy = new Copy('/')
-    const large = 2n ** 63n - 1n
-    const stats: Partial<Stat>[] = [
-      {},
-      { czxid: large, mzxid: large, pzxid: large, ephemeralOwner: -large },
-      { ctime: 1.7e12, mtime: 1.8e12, version: -1, cversion: 2 ** 31 - 1, aversion: 7, numChildren: 100_000 },
-      { dataLength: 5_000_000 },
-    ]
-    for (const [i, stat] of stats.entries())
-      for (const [k, data] of ['', 'x', 'long'.repeat(50_000)].entries()) {
-        const path = i === 0 && k === 0 ? '/' : `/node-${i}-${k}`
-        copy.set(path, record(path, stat, data, 'encoded'))
-        const unpacked = unpack(copy.get(path) ?? expect.fail(path))
-        expect(unpacked.stat).to.deep.equal(statOf({ dataLength: data.length, ...stat }))
-        expect([unpacked.data.toString(), unpacked.form]).to.deep.equal([data, 'encoded'])
-      }
+const pathsOf = (copy: Copy, path = copy.path): string[] => copy.below(path).map(([each]) => each)
+
+describe('what a cache keeps of a node', () => {
+  const extremes: Partial<Stat>[] = [
+    {},
+    { czxid: 2n ** 63n - 1n, mzxid: -1n, pzxid: 2n ** 31n, ephemeralOwner: -(2n ** 63n) },
+    { ctime: 1.7e12, mtime: 2 ** 53 - 1, version: -1, cversion: 2 ** 31 - 1, aversion: 7, numChildren: 100_000 },
+    { dataLength: 2 ** 31 - 1 },
+  ]
+  const allBytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
+
+  it('returns each Stat and each data as they were, in new objects', () => {
+    const backwards = (bytes: Uint8Array) => Buffer.from(bytes).reverse()
+    const codecs: (CacheCodec | undefined)[] = [undefined, { encode: backwards, decode: backwards }]
+    for (const codec of codecs)
+      for (const each of extremes)
+        for (const data of [null, Buffer.alloc(0), allBytes, Buffer.alloc(100_000, 'x')]) {
+          const stat = newStat(each)
+          const kept = new Content(() => true, codec).record('/a', stat, data)
+          const node = nodeOf('/a', kept)
+          expect(node).to.deep.equal({ path: '/a', data, stat })
+          node.data?.fill(0)
+          expect(nodeOf('/a', kept).data).to.deep.equal(data)
+        }
   })
 
+  it('leaves out the data that its options do not want, without a call of the codec', () => {
+    const fail = () => expect.fail('the codec was called')
+    const content = new Content((path, stat) => path === '/a' && stat.version > 0, { encode: fail, decode: fail })
+    expect(nodeOf('/b', content.record('/b', newStat({ version: 1 }), allBytes)).data).to.equal(undefined)
+    expect(nodeOf('/a', content.record('/a', newStat({ version: 0 }), null)).data).to.equal(undefined)
+    expect(nodeOf('/a', content.record('/a', newStat({ version: 1 }), null)).data).to.equal(null)
+  })
+
+  it('decodes with the codec that has encoded, whatever codec a later cache has', () => {
+    const codec = { encode: () => Buffer.from('short'), decode: () => Buffer.from('long') }
+    const kept = new Content(() => true, codec).record('/a', newStat({}), allBytes)
+    expect(kept.data).to.equal('short')
+    expect(nodeOf('/a', kept).data?.toString()).to.equal('long')
+  })
+})
+
+describe('a copy of a tree', () => {
   it(`has the nodes of a Map after random changes (SEED=${seed})`, () => {
     const random = seededRandom(seed)
     const names = ['a', 'b', 'ü', '節', 'a-long-name'.repeat(20)]
-    const copy = new Copy('/root')
-    const expected = new Map<string, string>()
+    const root = oneOf(random, ['/', '/root', '/two/names'])
+    const under = root === '/' ? '' : root
+    const copy = new Copy(root)
+    const expected = new Map<string, NodeRecord>()
     const randomPath = () =>
-      `/root${Array.from({ length: Math.floor(5 * random()) }, () => `/${oneOf(random, names)}`).join('')}`
-    const childrenOf = (path: string) =>
-      [...expected.keys()].filter(each => each.startsWith(`${path}/`) && !each.slice(path.length + 1).includes('/'))
-    const check = (each: Copy, nodes: ReadonlyMap<string, string>) => {
-      const found = [...each.below('/root')].map(([path, bytes]) => `${path} ${unpack(bytes).data.toString()}`)
-      expect(found.sort()).to.deep.equal([...nodes].map(entry => entry.join(' ')).sort())
-      expect(each.size).to.equal(nodes.size)
+      under + Array.from({ length: Math.floor(5 * random()) }, () => `/${oneOf(random, names)}`).join('') || '/'
+    const childrenOf = (path: string) => [...expected.keys()].filter(each => each !== root && parentOf(each) === path)
+    const check = (each: Copy, nodes: ReadonlyMap<string, NodeRecord>) => {
+      const found = each.below(root)
+      expect([each.size, found.length]).to.deep.equal([nodes.size, nodes.size])
+      for (const [path, kept] of found) if (nodes.get(path) !== kept) expect.fail(`${path} has another record`)
+      const known = new Set<string>()
+      for (const [path] of found) {
+        if (path !== root) expect(known.has(parentOf(path)), `the parent of ${path} first`).to.equal(true)
+        known.add(path)
+      }
     }
-    let earlier: [Copy, Map<string, string>] = [copy.clone(), new Map<string, string>()]
+    let earlier: [Copy, Map<string, NodeRecord>] = [copy.clone(), new Map<string, NodeRecord>()]
     for (let i = 0; i < 20_000; i++) {
       const path = randomPath()
-      const data = String(i).repeat(1 + Math.floor(20 * random()))
       if (random() < 0.4) {
-        if (childrenOf(path).length === 0) {
+        if (!copy.hasChildren(path)) {
           copy.delete(path)
           expected.delete(path)
         }
-      } else if (path === '/root' || expected.has(path.slice(0, path.lastIndexOf('/')))) {
-        copy.set(path, record(path, {}, data))
-        expected.set(path, data)
+      } else if (path === root || expected.has(parentOf(path))) {
+        const kept = record(random() < 0.1 ? undefined : String(i).repeat(1 + Math.floor(20 * random())))
+        copy.set(path, kept)
+        expected.set(path, kept)
       }
-      if (i % 2000 === 0) {
-        check(...earlier)
-        check(copy, expected)
-        for (const each of expected.keys())
-          expect(
-            copy
-              .children(each)
-              ?.map(name => `${each}/${name}`)
-              .sort(),
-          ).to.deep.equal(childrenOf(each).sort())
-        earlier = [copy.clone(), new Map(expected)]
+      if (i % 2000 > 0) continue
+      check(...earlier)
+      check(copy, expected)
+      for (const each of expected.keys()) {
+        const children = copy.children(each)?.map(name => `${each === '/' ? '' : each}/${name}`)
+        expect(children?.sort()).to.deep.equal(childrenOf(each).sort())
+        expect(copy.hasChildren(each)).to.equal(children !== undefined && children.length > 0)
       }
+      const fresh = new Copy(root)
+      for (const [each, kept] of copy.below(root)) fresh.set(each, kept)
+      expect(fresh.bytes, 'the bytes do not depend on the changes before').to.equal(copy.bytes)
+      earlier = [copy.clone(), new Map(expected)]
     }
     check(copy, expected)
-    for (const path of ['/', '/roo', '/rootx', '/root/', '/root/none', '/other'])
+    for (const path of ['/roo', '/rootx', '/root/', '/root/none', '/other', '/two']) {
       expect(copy.get(path)).to.equal(undefined)
+      expect(copy.children(path)).to.equal(undefined)
+      expect(pathsOf(copy, path)).to.deep.equal([])
+    }
   })
 
-  it('says how many bytes it needs, which do not grow with the number of changes', () => {
-    const copy = new Copy('/')
-    copy.set('/', record('/'))
-    for (let i = 0; i < 10_000; i++) copy.set(`/node-${i}`, record(`/node-${i}`))
-    const { bytes } = copy
-    expect(bytes / 10_000).to.be.within(50, 90)
-    for (let round = 0; round < 10; round++)
-      for (let i = 0; i < 10_000; i++) copy.set(`/node-${i}`, record(`/node-${i}`, { version: round }))
-    expect(copy.bytes).to.be.below(1.5 * bytes)
-  })
+  // The sizes at which stores of bytes and of 16-bit numbers end: 8 KiB, 64 KiB, 65 536 of each, 16 MiB.
+  const sizes: [nodes: number, bytes: number][] = [
+    [66_000, 8200],
+    [66_000, 65_536],
+    [20, 17 * 2 ** 20],
+  ]
+  for (const [nodes, bytes] of sizes)
+    it(`has each of ${nodes} children with ${bytes} bytes of data, and none after their deletion`, () => {
+      const copy = new Copy('/')
+      copy.set('/', record())
+      const { bytes: before } = copy
+      const data = 'x'.repeat(bytes)
+      for (let i = 0; i < nodes; i++) copy.set(`/${i}`, record(data, String(i)))
+      expect([copy.size, new Set(copy.children('/')).size]).to.deep.equal([nodes + 1, nodes])
+      for (let i = 0; i < nodes; i++) if (copy.get(`/${i}`)?.stat !== String(i)) expect.fail(`the node ${i} differs`)
+      expect(copy.bytes).to.be.above(nodes * bytes)
+      for (let i = 0; i < nodes; i++) copy.delete(`/${i}`)
+      expect([copy.size, copy.bytes, pathsOf(copy)]).to.deep.equal([1, before, ['/']])
+    })
 })
