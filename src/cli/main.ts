@@ -7,11 +7,10 @@ import { systemClock } from '../runtime/clock.ts'
 import type { Host } from './runner/command.ts'
 import { OwnSessions, targetOf } from './runner/connection.ts'
 import { messageOf, statuses, statusOf, unknownCommand } from './runner/failure.ts'
+import { noticesWritten } from './runner/output.ts'
 import { runCommand } from './runner/run.ts'
-import { Signals } from './runner/signals.ts'
+import { ENDING, Signals } from './runner/signals.ts'
 import { commands } from './table.ts'
-
-const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
   if (name === '--version' || name === '-V') {
@@ -43,12 +42,14 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     signals,
     commands,
     clock: systemClock,
+    programStdin: 'inherit',
     hasConnectionOptions: true,
     resolve: text => (text === '.' ? '/' : text),
     sessions: values => (sessions ??= new OwnSessions(() => targetOf(values, env, systemClock), signals.ending)),
   }
   const status = await runCommand(await load(), args, host)
   await sessions?.close()
+  await noticesWritten(stderr)
   return status
 }
 

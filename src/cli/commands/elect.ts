@@ -17,7 +17,8 @@ export const elect = command({
   details: [
     'CMD gets the fencing token in $ZKWIRE_TOKEN, and the path of its node in $ZKWIRE_LOCK_NODE. When the leadership ' +
       'is lost or no server confirms it, CMD gets SIGTERM and SIGKILL as with zkwire lock. zkwire then campaigns ' +
-      'again, also in a new session. If CMD ends by itself, another participant may lead, and zkwire campaigns again.',
+      'again, also in a new session. If CMD and all that it has started end by themselves, another participant may ' +
+      'lead, and zkwire campaigns again.',
     'SIGINT and SIGTERM stop zkwire: they are handed on to CMD, and when it has ended, its status is that of zkwire. ' +
       'Other signals are only handed on.',
   ],
@@ -31,16 +32,17 @@ export const elect = command({
     },
   },
   takesProgram: true,
+  endsItself: true,
   hasJson: false,
   examples: ['zkwire elect /election/scheduler --id host-1 -- ./scheduler'],
   async run(context) {
-    const { values, program: words, clock, err, env, signals, signal } = context
+    const { values, program: words, clock, err, signal } = context
     const path = context.argument('PATH')
     if (words.length === 0) throw new UsageError('there is no program: write it after --')
     const given = secondsOf('grace', values.grace, 0)
     const id = values.id ?? `${hostname()} ${process.pid}`
-    const say = (text: string) => void err.stream.write(`zkwire elect: ${text}\n`)
-    const onEnding = (reason: string) => say(`${escaped(path)}: not the leader any more: ${reason}; ending ${words[0]}`)
+    const say = (text: string) => err.notice(`zkwire elect: ${text}`)
+    const lost = `${escaped(path)}: not the leader any more`
     let isStopped = false
     const onSignal = (name: NodeJS.Signals) => void (isStopped ||= name === 'SIGINT' || name === 'SIGTERM')
     return context.sessions.supervise(async (client, ended) => {
@@ -51,13 +53,11 @@ export const elect = command({
         const held = await election.campaign({ signal: ended })
         say(`${escaped(path)}: leading with token ${held.token}`)
         try {
-          const { status } = await runGuarded({
-            ...{ words, env, client, held, grace, clock, signals, onSignal, onEnding },
-          })
+          const { status } = await runGuarded(context, { client, held, grace, onSignal, say, lost })
           if (isStopped) return status
-          say(`${words[0]} ended with status ${status}`)
+          say(`${escaped(words[0] ?? '')} ended with status ${status}`)
         } finally {
-          await release(held, client)
+          await release(held, client, signal)
         }
         // A program that cannot work must not fill the log of the servers.
         await pause(client, clock, Math.max(0, startedAt + PAUSE - clock.now()), ended)

@@ -38,18 +38,22 @@ export const lock = command({
   summary: 'runs a program while it holds a lock',
   details: [
     'CMD gets the fencing token in $ZKWIRE_TOKEN, and the path of its node in $ZKWIRE_LOCK_NODE. Signals are handed on ' +
-      'to its process group. When CMD ends, the lock is released. The exit status is that of CMD.',
-    'If the connection is lost, CMD gets SIGTERM when the session is certainly alive for less than --grace, and SIGKILL ' +
-      'before another client can have the lock. If somebody deletes the node of the lock, CMD gets SIGTERM at once, and ' +
-      'SIGKILL after --grace. The exit status is then 76. It is 75 if the lock was not acquired in time.',
-    'If zkwire itself is killed with SIGKILL, or stopped, CMD goes on without the lock. No lock service can prevent ' +
-      'that. $ZKWIRE_TOKEN is the protection: it is larger for each holder, so let the resource refuse a smaller ' +
-      'token than the largest that it has seen.',
-    'CMD runs in a process group and a session of its own, so it cannot open /dev/tty.',
+      'to all processes that it has started. The lock is released when the last of them has ended. The exit status is ' +
+      'that of CMD.',
+    'If the connection is lost, all these processes get SIGTERM when the session is certainly alive for less than ' +
+      '--grace, and SIGKILL before another client can have the lock. If somebody deletes the node of the lock, they get ' +
+      'SIGTERM at once, and SIGKILL after --grace. The exit status is then 76. It is 75 if the lock was not acquired in ' +
+      'time.',
+    'A second process, the watchdog, ends CMD in the same way if zkwire itself is killed or stopped.',
+    'CMD runs in a session of its own, so it cannot open /dev/tty. A process that begins another session (setsid), as a ' +
+      'daemon does, is not watched, and nothing can end a program while its machine is suspended. $ZKWIRE_TOKEN is the ' +
+      'protection: it is larger for each holder, so let the resource refuse a smaller token than the largest that it ' +
+      'has seen.',
   ],
   arguments: [{ name: 'PATH', kind: 'path', help: 'the node of the lock; missing nodes are created' }],
   options,
   takesProgram: true,
+  endsItself: true,
   hasJson: false,
   examples: [
     'zkwire lock /locks/backup -- ./backup.sh',
@@ -57,7 +61,7 @@ export const lock = command({
     'zkwire lock /locks/index --read -- ./search.sh',
   ],
   async run(context) {
-    const { values, program, clock, err, env, signals } = context
+    const { values, program, err, signal } = context
     const path = context.argument('PATH')
     if (program.length === 0) throw new UsageError('there is no program: write it after --')
     const timeout = secondsOf('wait', values.wait, 0)
@@ -66,27 +70,20 @@ export const lock = command({
     const make = lockOf(values)
     const client = await context.client()
     const grace = graceOf(given, client)
-    const say = (text: string) => void err.stream.write(`zkwire lock: ${text}\n`)
-    const held = await acquire(make(client, path), values['no-wait'], timeout, context.signal)
+    const held = await acquire(make(client, path), values['no-wait'], timeout, signal)
     if (held === null) throw new CommandError(statuses.timeout, `${escaped(path)} is taken`)
-    const onEnding = (reason: string) => say(`${escaped(path)} is lost: ${reason}; ending ${program[0]}`)
+    const say = (text: string) => err.notice(`zkwire lock: ${text}`)
+    let status: number
+    let isLost: boolean
     try {
-      const { status, isLost } = await runGuarded({
-        words: program,
-        env,
-        client,
-        held,
-        grace,
-        clock,
-        signals,
-        onEnding,
-      })
-      await release(held, client)
-      return isLost || held.signal.aborted ? statuses.lost : status
+      ;({ status, isLost } = await runGuarded(context, {
+        ...{ client, held, grace, say, lost: `${escaped(path)} is lost` },
+      }))
     } finally {
       // Also if the program cannot be started.
-      await release(held, client)
+      await release(held, client, signal)
     }
+    return isLost || held.signal.aborted ? statuses.lost : status
   },
 })
 

@@ -8,6 +8,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { command, type Context } from '../runner/command.ts'
 import { Interrupted, statuses } from '../runner/failure.ts'
 import { untilAborted } from '../runner/run.ts'
+import { suspend } from '../runner/signals.ts'
 import { escaped } from '../runner/text.ts'
 import { complete } from '../shell/completion.ts'
 import { History, historyFile } from '../shell/history.ts'
@@ -33,6 +34,7 @@ export const shell = command({
   options: { 'keep-going': { type: 'boolean', short: 'k', help: 'runs the lines of stdin after one has failed' } },
   examples: ['zkwire shell --server zk1:2181', "printf 'cd /app\\nls\\n' | zkwire shell"],
   hasJson: false,
+  endsItself: true,
   async run(context) {
     const { stdin, out } = context
     const { stream: stdout } = out
@@ -45,21 +47,45 @@ export const shell = command({
 async function script(context: Context, keepGoing: boolean): Promise<number> {
   const { stdin, out, err, env, clock, signal, host } = context
   const session = new ShellSession(await context.sessions.target(), signal, () => undefined)
-  const streams = { stdout: out.stream, stderr: err.stream }
-  const shell = new Shell({ ...streams, env, clock, commands: host.commands }, session, text => out.stream.write(text))
+  // The script is no input of the programs in it.
+  const shared = { stdout: out.stream, stderr: err.stream, env, clock, commands: host.commands }
+  const shell = new Shell({ ...shared, programStdin: 'ignore' }, session, text => out.stream.write(text))
+  const ending = new AbortController()
+  const stopForwarding = forwardAbort(signal, ending)
+  const stopHandling = handleSignals(context, shell, ending)
   try {
     await session.open()
-    return await runScript(shell, createInterface({ input: stdin }), {
-      keepGoing,
-      signal,
-    })
+    return await runScript(shell, createInterface({ input: stdin }), { keepGoing, signal: ending.signal })
   } finally {
+    stopHandling()
+    stopForwarding()
     await shell.close()
   }
 }
 
+/** Hands all signals to the command that runs. Those that end commands then end the shell too, except for Ctrl-C. */
+function handleSignals(
+  { signals, signal }: Context,
+  shell: Shell,
+  ending: AbortController,
+  onCtrlC = (): void => ending.abort(new Interrupted('SIGINT', constants.signals.SIGINT)),
+): () => void {
+  // The output is closed.
+  const stopListening = onAbort(signal, () => shell.deliver('SIGTERM'))
+  const stopHandling = signals.handle(name => {
+    const isDelivered = shell.deliver(name)
+    if (name === 'SIGINT') onCtrlC()
+    else if (name === 'SIGTERM' || name === 'SIGHUP') ending.abort(new Interrupted(name, constants.signals[name]))
+    else if (name === 'SIGTSTP' && !isDelivered) suspend()
+  })
+  return () => {
+    stopListening()
+    stopHandling()
+  }
+}
+
 async function interactive(context: Context, stdin: ReadStream, stdout: WriteStream): Promise<number> {
-  const { err, env, clock, signals, host } = context
+  const { err, env, clock, host } = context
   const target = await context.sessions.target()
   const ending = new AbortController()
   const stopForwarding = forwardAbort(context.signal, ending)
@@ -71,7 +97,11 @@ async function interactive(context: Context, stdin: ReadStream, stdout: WriteStr
     print(`${ends[state]}.\n`)
     if (state === 'expired') void session.reopen()
   })
-  const shell = new Shell({ stdout, stderr: err.stream, env, clock, commands: host.commands }, session, print)
+  const shell = new Shell(
+    { stdout, stderr: err.stream, env, clock, commands: host.commands, programStdin: host.programStdin },
+    session,
+    print,
+  )
   const prompt = () => promptOf(target.servers, session.state, shell.current)
   const ask = <T>(question: (zk: Client, signal: AbortSignal) => Promise<T>, otherwise: T): Promise<T> =>
     withTimeout(clock, async signal => question(await session.open(), signal)).catch(() => otherwise)
@@ -90,13 +120,7 @@ async function interactive(context: Context, stdin: ReadStream, stdout: WriteStr
             ask(async (zk, signal) => ((await zk.exists(path, { signal }))?.numChildren ?? 0) > 0, false),
         }),
     })
-    const stopHandling = signals.handle(name => {
-      if (name === 'SIGTSTP') process.kill(process.pid, 'SIGSTOP')
-      if (name !== 'SIGINT' && name !== 'SIGTERM' && name !== 'SIGHUP') return
-      shell.interrupt()
-      if (name === 'SIGINT') terminal?.interrupt()
-      else ending.abort(new Interrupted(name, constants.signals[name]))
-    })
+    const stopHandling = handleSignals(context, shell, ending, () => terminal?.interrupt())
     const stopListening = onAbort(ending.signal, () => terminal?.close())
     try {
       await readLines(shell, terminal, prompt)

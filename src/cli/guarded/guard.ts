@@ -16,6 +16,8 @@ export interface Verdict {
   readonly do: 'nothing' | 'terminate' | 'kill'
   /** When to look again, in milliseconds, if no event comes before; undefined: only after an event. */
   readonly lookIn: number | undefined
+  /** When the program must have ended, in milliseconds, if nothing else becomes known. */
+  readonly killIn: number
 }
 
 /**
@@ -23,11 +25,14 @@ export interface Verdict {
  * @param grace how long the program has to end after it was told to, in milliseconds
  */
 export function verdictOf({ validFor, isConnected, lostFor }: LockView, grace: number): Verdict {
-  if (validFor <= 0 || (lostFor !== undefined && lostFor >= grace)) return { do: 'kill', lookIn: undefined }
-  if (lostFor !== undefined) return { do: 'terminate', lookIn: Math.min(grace - lostFor, validFor) }
+  const killIn = Math.max(0, lostFor === undefined ? validFor : Math.min(validFor, grace - lostFor))
+  if (killIn === 0) return { do: 'kill', lookIn: undefined, killIn }
+  if (lostFor !== undefined) return { do: 'terminate', lookIn: killIn, killIn }
   // While it is connected, each reply renews the session.
-  if (isConnected) return { do: 'nothing', lookIn: undefined }
-  return validFor <= grace ? { do: 'terminate', lookIn: validFor } : { do: 'nothing', lookIn: validFor - grace }
+  if (isConnected) return { do: 'nothing', lookIn: undefined, killIn }
+  return validFor <= grace
+    ? { do: 'terminate', lookIn: killIn, killIn }
+    : { do: 'nothing', lookIn: validFor - grace, killIn }
 }
 
 /** The members of a Held that the guard uses. */
@@ -35,18 +40,16 @@ interface Holding {
   readonly signal: AbortSignal
 }
 
-/** The members of a program that the guard uses. */
-interface Guarded {
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void
-}
-
 export interface GuardOptions {
   readonly client: Client
   readonly held: Holding
-  readonly program: Guarded
   readonly grace: number
   readonly clock: Clock
-  /** Called once, before the first signal, with the reason. */
+  /** Sends a signal to the program. */
+  readonly kill: (signal: 'SIGTERM' | 'SIGKILL') => void
+  /** Called again and again, with the time in milliseconds after which the watchdog must kill the program. */
+  readonly feed: (killIn: number) => void
+  /** Called once, after the first signal, with the reason. */
   readonly onEnding: (reason: string) => void
 }
 
@@ -63,11 +66,8 @@ export class Guard {
     const { client, held } = options
     const look = () => this.look()
     client.on('state', look)
-    this.#stopListening = [
-      () => void client.off('state', look),
-      onAbort(held.signal, look),
-      onAbort(client.leaseSignal, look),
-    ]
+    // The lock is lost too if no server has confirmed the session in time.
+    this.#stopListening = [() => void client.off('state', look), onAbort(held.signal, look)]
     look()
   }
 
@@ -78,17 +78,24 @@ export class Guard {
 
   /** Looks at the lock now. After a stall of the process, no timer may have fired yet. */
   look(): void {
-    const { client, held, program, grace, clock, onEnding } = this.#options
-    clock.clearTimeout(this.#timer)
+    const { client, held, grace, clock, kill, feed, onEnding } = this.#options
     if (held.signal.aborted) this.#lostAt ??= clock.now()
     const lostFor = this.#lostAt === undefined ? undefined : clock.now() - this.#lostAt
     const isConnected = client.state === 'connected' || client.state === 'connectedReadOnly'
     const verdict = verdictOf({ validFor: client.validFor(), isConnected, lostFor }, grace)
-    if (verdict.lookIn !== undefined) this.#timer = clock.setTimeout(() => this.look(), verdict.lookIn)
-    if (verdict.do === 'nothing' || verdict.do === this.#last || this.#last === 'kill') return
-    if (this.#last === 'nothing') onEnding(reasonOf(lostFor === undefined, client.validFor() > 0))
-    this.#last = verdict.do
-    program.kill(verdict.do === 'kill' ? 'SIGKILL' : 'SIGTERM')
+    // Here, because reading the lock may notice its loss, and look again.
+    clock.clearTimeout(this.#timer)
+    const last = this.#last
+    if (last === 'kill') return
+    if (verdict.do !== 'nothing' && verdict.do !== last) {
+      this.#last = verdict.do
+      kill(verdict.do === 'kill' ? 'SIGKILL' : 'SIGTERM')
+      if (last === 'nothing') onEnding(reasonOf(lostFor === undefined, client.validFor() > 0))
+    }
+    if (verdict.do === 'kill') return
+    feed(verdict.killIn)
+    const lookIn = Math.min(verdict.lookIn ?? Infinity, client.sessionTimeout / 6)
+    this.#timer = clock.setTimeout(() => this.look(), lookIn)
   }
 
   /** Stops watching, because the program has ended. */

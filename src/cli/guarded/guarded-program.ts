@@ -2,12 +2,14 @@
 // them.
 // May import: cli/runner, client/index.ts, runtime.
 import type { Client } from '../../client/index.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import { UsageError } from '../runner/failure.ts'
+import type { Context } from '../runner/command.ts'
+import { statuses, UsageError } from '../runner/failure.ts'
+import { suspend } from '../runner/signals.ts'
+import { escaped } from '../runner/text.ts'
 import { Guard } from './guard.ts'
 import { Program } from './program.ts'
-import type { Signals } from '../runner/signals.ts'
+import { Watchdog } from './watchdog.ts'
 
 /** The members of a Held that are used here. */
 export interface Holding {
@@ -17,51 +19,76 @@ export interface Holding {
 }
 
 export interface RunOptions {
-  readonly words: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
   readonly client: Client
   readonly held: Holding
   /** In milliseconds. */
   readonly grace: number
-  readonly clock: Clock
-  readonly signals: Signals
   /** Called with each signal that is handed on to the program. */
   readonly onSignal?: ((name: NodeJS.Signals) => void) | undefined
-  /** Called when the program is told to end, with the reason. */
-  readonly onEnding: (reason: string) => void
+  /** Prints a sentence for the user. It must not block. */
+  readonly say: (text: string) => void
+  /** What the user loses with the lock, as the start of a sentence. */
+  readonly lost: string
 }
 
 /**
- * Runs the program, and hands signals on to it. Ends it before another client can have the lock.
- * @returns the exit status, and whether the lock was lost, or could not be confirmed, before the program had ended
+ * Runs the program of the command, and hands signals on to it. Ends it before another client can have the lock.
+ * Resolves when all processes have ended that the program has started.
+ * @returns the exit status, and whether the lock was lost, or could not be confirmed, before that
  */
-export async function runGuarded(options: RunOptions): Promise<{ status: number; isLost: boolean }> {
-  const { words, client, held, grace, clock, signals, onSignal, onEnding } = options
-  const env = { ...options.env, ZKWIRE_TOKEN: String(held.token), ZKWIRE_LOCK_NODE: held.path }
-  // Before the program starts, because it may cause a signal before this process runs again.
-  const stopHandling = signals.handle(name => {
-    onSignal?.(name)
-    if (name === 'SIGTSTP') suspend(program, guard)
-    else program.kill(name)
-  })
-  const program = new Program(words, env)
-  const guard = new Guard({ client, held, program, grace, clock, onEnding })
+export async function runGuarded(context: Context, options: RunOptions): Promise<{ status: number; isLost: boolean }> {
+  const { program: words, clock, signals, host } = context
+  const { client, held, grace, onSignal, say, lost } = options
+  const name = escaped(words[0] ?? '')
+  // This process may have been stopped since the lock was granted.
+  if (held.signal.aborted || client.validFor() === 0) {
+    say(`${lost}: the session has ended, or no server has confirmed it in time; ${name} is not started`)
+    return { status: statuses.lost, isLost: true }
+  }
+  const env = { ...context.env, ZKWIRE_TOKEN: String(held.token), ZKWIRE_LOCK_NODE: held.path }
+  const watchdog = new Watchdog(clock, grace)
+  const undo: (() => void)[] = [() => watchdog.stop()]
   try {
+    const running: { program?: Program; guard?: Guard } = {}
+    let isDenied = false
+    const kill = (signal: NodeJS.Signals) => {
+      if (running.program?.kill(signal) !== false || isDenied) return
+      isDenied = true
+      say(`a process of ${name} belongs to another user, so it gets no ${signal}`)
+    }
+    // Before the program starts, because it may cause a signal before this process runs again.
+    const stopHandling = signals.handle(signal => {
+      onSignal?.(signal)
+      if (signal === 'SIGTSTP') {
+        // The program must not go on while this process cannot watch the lock.
+        kill('SIGSTOP')
+        suspend()
+      }
+      // After a stop, perhaps much later, the program goes on only under the lock.
+      if (signal === 'SIGTSTP' || signal === 'SIGCONT') running.guard?.look()
+      kill(signal === 'SIGTSTP' ? 'SIGCONT' : signal)
+    })
+    // Nobody reads the output any more.
+    const stopEnding = onAbort(context.signal, () => kill('SIGTERM'))
+    undo.push(stopHandling, stopEnding)
+    const program = await Program.start({ words, env, stdin: host.programStdin, clock })
+    running.program = program
+    const guard = new Guard({
+      ...{ client, held, grace, clock, kill },
+      feed: killIn => watchdog.feed(program.pid, killIn),
+      onEnding: reason => say(`${lost}: ${reason}; ending ${name}`),
+    })
+    running.guard = guard
+    undo.push(() => guard.stop())
     const status = await program.ended
+    await program.allEnded(count => {
+      const left = count === undefined ? 'processes' : `${count} ${count === 1 ? 'process' : 'processes'}`
+      say(`${name} has ended with status ${status}; the lock is held until its ${left} in the background have ended`)
+    })
     return { status, isLost: guard.hasEnded || held.signal.aborted }
   } finally {
-    guard.stop()
-    stopHandling()
+    for (const each of undo) each()
   }
-}
-
-/** Ctrl-Z: the program must not go on while this process cannot watch the lock. */
-function suspend(program: Program, guard: Guard): void {
-  program.kill('SIGSTOP')
-  process.kill(process.pid, 'SIGSTOP')
-  // Continued by SIGCONT, perhaps much later.
-  guard.look()
-  program.kill('SIGCONT')
 }
 
 /**
@@ -78,12 +105,17 @@ export function graceOf(given: number | undefined, client: Client): number {
   )
 }
 
-/** Releases a lock. Does not wait longer than the session is known to be alive, because its end releases the lock too. */
-export async function release(held: { release(): Promise<void> }, client: Client): Promise<void> {
+/**
+ * Releases a lock. Does not wait longer than the session is known to be alive, because its end releases the lock too.
+ * @param signal ends the wait
+ */
+export async function release(held: { release(): Promise<void> }, client: Client, signal: AbortSignal): Promise<void> {
+  const signals = [client.leaseSignal, signal]
   let stopListening = () => {}
   const lost = new Promise<void>(resolve => {
-    stopListening = onAbort(client.leaseSignal, resolve)
-    if (client.leaseSignal.aborted) resolve()
+    const stops = signals.map(each => onAbort(each, resolve))
+    stopListening = () => stops.forEach(stop => stop())
+    if (signals.some(({ aborted }) => aborted)) resolve()
   })
   try {
     await Promise.race([held.release(), lost])

@@ -66,6 +66,8 @@ export interface Sessions {
 /** What a command gets from the process that runs it, or from the shell. */
 export interface Host {
   readonly stdin: NodeJS.ReadableStream
+  /** Where a program that a command runs reads from: `inherit` for the stdin of this process. */
+  readonly programStdin: 'inherit' | 'ignore'
   readonly stdout: NodeJS.WritableStream
   readonly stderr: NodeJS.WritableStream
   readonly env: Readonly<Record<string, string | undefined>>
@@ -130,6 +132,11 @@ export interface Command<O extends Options = Options> {
   readonly connects?: boolean
   /** True if the command has the option --json. Default true. */
   readonly hasJson?: boolean
+  /**
+   * True if the command settles by itself after its signal has aborted, because it must end something first. Otherwise it
+   * is left alone then. Default false.
+   */
+  readonly endsItself?: boolean
   /** Returns the exit status. Default: 0. */
   run(context: Context<O>): Promise<number | undefined> | Promise<void>
 }

@@ -1,4 +1,5 @@
 // What a command prints: text for people, or JSON for programs.
+import { write } from 'node:fs'
 import { OutputClosed } from './failure.ts'
 
 const colours = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const
@@ -41,6 +42,21 @@ export class Output {
     })
   }
 
+  /**
+   * Writes a line of text, and returns before it is written. Unlike {@link write}, this never blocks the process: Node
+   * writes to a terminal synchronously, and the user may have stopped it with Ctrl-S.
+   */
+  notice(text: string): void {
+    const { stream } = this
+    if (!('fd' in stream) || !isTerminal(stream)) stream.write(`${text}\n`)
+    else {
+      const written = new Promise<void>(resolve => {
+        void noticesWritten(stream).then(() => write(stream.fd as number, `${text}\n`, () => resolve()))
+      })
+      notices.set(stream, written)
+    }
+  }
+
   /** Writes a line of text. The caller has escaped names and data. */
   line(text = ''): Promise<void> {
     return this.write(`${text}\n`)
@@ -65,6 +81,14 @@ export class Output {
   }
 }
 
+/** The notices of each terminal that are not written yet. */
+const notices = new WeakMap<NodeJS.WritableStream, Promise<void>>()
+
+/** Resolves when all notices to the stream are written. A terminal that is stopped delays this. */
+export const noticesWritten = (stream: NodeJS.WritableStream): Promise<void> => notices.get(stream) ?? Promise.resolve()
+
+const isTerminal = (stream: NodeJS.WritableStream): boolean => 'isTTY' in stream && stream.isTTY === true
+
 /** Aborts the controller when the reader of the stream has closed it. Returns a function that stops listening. */
 export function watchClosing(stream: NodeJS.WritableStream, closed: AbortController): () => void {
   const onError = (error: Error & { code?: string }) =>
@@ -75,4 +99,4 @@ export function watchClosing(stream: NodeJS.WritableStream, closed: AbortControl
 
 /** True if text may be coloured: on a terminal, unless NO_COLOR is set (no-color.org) or the terminal is dumb. */
 export const mayColour = (stream: NodeJS.WritableStream, env: Readonly<Record<string, string | undefined>>): boolean =>
-  'isTTY' in stream && stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  isTerminal(stream) && !env['NO_COLOR'] && env['TERM'] !== 'dumb'

@@ -7,8 +7,8 @@ import { helpOf } from './help-text.ts'
 import { mayColour, Output, watchClosing } from './output.ts'
 
 /**
- * Parses the arguments and runs the command. Prints one line if it fails. Resolves when the command has ended, or at
- * once when a signal or a closed output ends it. Never rejects.
+ * Parses the arguments and runs the command. Prints one line if it fails. Resolves when the command has ended. If a
+ * signal or a closed output ends it, resolves at once, unless the command ends itself. Never rejects.
  */
 export async function runCommand(command: Command, args: readonly string[], host: Host): Promise<number> {
   const ended = new AbortController()
@@ -27,10 +27,9 @@ export async function runCommand(command: Command, args: readonly string[], host
       await out.write(helpOf(command, host.hasConnectionOptions))
       return statuses.ok
     }
-    const status = await untilAborted<unknown>(
-      command.run(contextOf(parsed, host, out, err, ended.signal)),
-      ended.signal,
-    )
+    const running: Promise<unknown> = command.run(contextOf(parsed, host, out, err, ended.signal))
+    const status = await (command.endsItself === true ? running : untilAborted(running, ended.signal))
+    ended.signal.throwIfAborted()
     return typeof status === 'number' ? status : statuses.ok
   } catch (error) {
     return report(command, error, err)

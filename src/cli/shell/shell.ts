@@ -1,10 +1,9 @@
 // A shell: it runs one command line after another in one session. This folder holds its parts.
 // May import: cli/runner, client/index.ts, protocol/index.ts, runtime.
 import { Readable, Writable } from 'node:stream'
-import { onAbort } from '../../runtime/abort.ts'
 import type { Command, CommandTable, Host } from '../runner/command.ts'
 import { messageOf, statuses, statusOf, unknownCommand, UsageError } from '../runner/failure.ts'
-import { runCommand } from '../runner/run.ts'
+import { runCommand, untilAborted } from '../runner/run.ts'
 import { Signals } from '../runner/signals.ts'
 import { builtinsOf, type BuiltinOwner } from './builtins.ts'
 import { resolvePath } from './node-path.ts'
@@ -38,7 +37,7 @@ export class Shell implements BuiltinOwner {
    * @param print prints whole lines of a command in the background
    */
   constructor(
-    host: Pick<Host, 'stdout' | 'stderr' | 'env' | 'clock' | 'commands'>,
+    host: Pick<Host, 'stdout' | 'stderr' | 'env' | 'clock' | 'commands' | 'programStdin'>,
     session: ShellSession,
     print: (text: string) => void,
   ) {
@@ -99,9 +98,10 @@ export class Shell implements BuiltinOwner {
     }
   }
 
-  /** Hands a signal to the command that runs. */
-  interrupt(): void {
-    this.#running?.deliver('SIGINT')
+  /** Hands a signal to the command that runs. Returns false if there is none. */
+  deliver(name: NodeJS.Signals): boolean {
+    this.#running?.deliver(name)
+    return this.#running !== undefined
   }
 
   /** Runs a command in the background. @returns its number */
@@ -146,17 +146,15 @@ export async function runScript(
   lines: AsyncIterable<string>,
   { keepGoing, signal }: { keepGoing: boolean; signal: AbortSignal },
 ): Promise<number> {
-  const stop = onAbort(signal, () => shell.interrupt())
   let first: number = statuses.ok
-  try {
-    for await (const line of lines) {
-      const status = (await shell.execute(line)) ?? statuses.ok
-      if (first === statuses.ok) first = status
-      if ((status !== statuses.ok && !keepGoing) || shell.isEnding || signal.aborted) break
-    }
-    return first
-  } finally {
-    stop()
+  const iterator = lines[Symbol.asyncIterator]()
+  for (;;) {
+    const next = await untilAborted(iterator.next(), signal)
+    if (next.done === true) return first
+    const status = (await shell.execute(next.value)) ?? statuses.ok
+    signal.throwIfAborted()
+    if (first === statuses.ok) first = status
+    if ((status !== statuses.ok && !keepGoing) || shell.isEnding) return first
   }
 }
 

@@ -17,24 +17,26 @@ describe('the verdict on the program of a lock', () => {
     expect(verdictOf({ ...view, validFor: 1, isConnected: true }, GRACE)).to.deep.equal({
       do: 'nothing',
       lookIn: undefined,
+      killIn: 1,
     })
   })
 
   it('is to wait, to terminate, and to kill, while the session is suspended', () => {
-    expect(verdictOf(view, GRACE)).to.deep.equal({ do: 'nothing', lookIn: 2000 })
-    expect(verdictOf({ ...view, validFor: 3000 }, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 3000 })
-    expect(verdictOf({ ...view, validFor: 0 }, GRACE)).to.deep.equal({ do: 'kill', lookIn: undefined })
+    expect(verdictOf(view, GRACE)).to.deep.equal({ do: 'nothing', lookIn: 2000, killIn: 5000 })
+    expect(verdictOf({ ...view, validFor: 3000 }, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 3000, killIn: 3000 })
+    expect(verdictOf({ ...view, validFor: 0 }, GRACE)).to.deep.equal({ do: 'kill', lookIn: undefined, killIn: 0 })
     expect(verdictOf({ ...view, validFor: 0, isConnected: true }, GRACE)).to.deep.equal({
       do: 'kill',
       lookIn: undefined,
+      killIn: 0,
     })
   })
 
   it('is to terminate at once if the node is missing, and to kill after the grace or at the end of the session', () => {
     const lost = { ...view, isConnected: true, lostFor: 0 }
-    expect(verdictOf(lost, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 3000 })
-    expect(verdictOf({ ...lost, validFor: 1000 }, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 1000 })
-    expect(verdictOf({ ...lost, lostFor: 3000 }, GRACE)).to.deep.equal({ do: 'kill', lookIn: undefined })
+    expect(verdictOf(lost, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 3000, killIn: 3000 })
+    expect(verdictOf({ ...lost, validFor: 1000 }, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 1000, killIn: 1000 })
+    expect(verdictOf({ ...lost, lostFor: 3000 }, GRACE)).to.deep.equal({ do: 'kill', lookIn: undefined, killIn: 0 })
   })
 
   it('is to kill at once with a grace of 0', () => {
@@ -49,6 +51,8 @@ describe('the guard of the program of a lock', () => {
   let held: Held
   let guard: Guard
   let log: string[]
+  /** When the watchdog must kill the program, as the guard said last, in milliseconds of the clock. */
+  let deadline: number
 
   beforeEach(async () => {
     clock = new VirtualClock()
@@ -60,7 +64,8 @@ describe('the guard of the program of a lock', () => {
     const note = (text: string) => log.push(`${Math.round(clock.now() - startedAt)} ${text}`)
     guard = new Guard({
       ...{ client: zk, held, grace: GRACE, clock },
-      program: { kill: note },
+      kill: note,
+      feed: killIn => void (deadline = clock.now() + killIn),
       onEnding: note,
     })
   })
@@ -83,7 +88,7 @@ describe('the guard of the program of a lock', () => {
   it('sends SIGTERM when the session is valid for the grace, and SIGKILL before the next client can have the lock', async () => {
     await server.stop()
     await clock.advance(T)
-    expect(log).to.deep.equal(['6000 no server confirms the session', '6000 SIGTERM', '9000 SIGKILL'])
+    expect(log).to.deep.equal(['6000 SIGTERM', '6000 no server confirms the session', '9000 SIGKILL'])
     expect(guard.hasEnded).to.equal(true)
   })
 
@@ -92,14 +97,14 @@ describe('the guard of the program of a lock', () => {
     await clock.advance(T - GRACE + 100)
     await server.start()
     await clock.advance(T)
-    expect(log).to.deep.equal(['6000 no server confirms the session', '6000 SIGTERM'])
+    expect(log).to.deep.equal(['6000 SIGTERM', '6000 no server confirms the session'])
   })
 
   it('sends SIGTERM at once if the node is deleted, and SIGKILL after the grace', async () => {
     await clock.advance(1000)
     await clock.until(zk.delete(held.path))
     await clock.advance(T)
-    expect(log).to.deep.equal(["1000 the lock's node was deleted", '1000 SIGTERM', '4000 SIGKILL'])
+    expect(log).to.deep.equal(['1000 SIGTERM', "1000 the lock's node was deleted", '4000 SIGKILL'])
   })
 
   it('sends SIGTERM if the server expires the session, and SIGKILL as soon as the client learns of it', async () => {
@@ -107,15 +112,38 @@ describe('the guard of the program of a lock', () => {
     server.expireSession(zk.sessionId)
     await clock.advance(T)
     // The server deletes the node with the session. The client learns of the session's end when it reconnects.
-    const [reason, first, second, ...others] = log
-    expect([reason, first]).to.deep.equal(["1000 the lock's node was deleted", '1000 SIGTERM'])
+    const [first, reason, second, ...others] = log
+    expect([first, reason]).to.deep.equal(['1000 SIGTERM', "1000 the lock's node was deleted"])
     expect(second).to.match(/^1\d\d\d SIGKILL$/)
     expect(others).to.deep.equal([])
+  })
+
+  it('puts the deadline of the watchdog off while servers confirm the session, and never beyond its end', async () => {
+    for (let passed = 0; passed < 3 * T; passed += T / 20) {
+      await clock.advance(T / 20)
+      expect(deadline - clock.now()).to.be.within(T / 2, zk.validFor())
+    }
+    await server.stop()
+    await clock.advance(T / 2)
+    expect(deadline).to.equal(clock.now() + zk.validFor())
+  })
+
+  it('gives the watchdog the grace if the node is deleted', async () => {
+    await clock.until(zk.delete(held.path))
+    const deletedAt = clock.now()
+    await clock.advance(T / 20)
+    expect(deadline).to.equal(deletedAt + GRACE)
+  })
+
+  it('sends SIGKILL as soon as it is noticed that the session has ended, before its timer', () => {
+    clock.stall(T)
+    expect(zk.validFor()).to.equal(0)
+    expect(log[0]).to.equal(`${T} SIGKILL`)
   })
 
   it('sends SIGKILL at once when the process continues after a stall', () => {
     clock.stall(T)
     guard.look()
-    expect(log).to.deep.equal([`${T} the session has ended, or no server has confirmed it in time`, `${T} SIGKILL`])
+    expect(log).to.deep.equal([`${T} SIGKILL`, `${T} the session has ended, or no server has confirmed it in time`])
   })
 })

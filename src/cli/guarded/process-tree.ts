@@ -1,0 +1,86 @@
+// The processes of a program: that which was started, and all that it has started.
+import { readdirSync, readFileSync } from 'node:fs'
+
+interface Member {
+  readonly pid: number
+  readonly group: number
+  /** True if the process has ended, and its parent has not yet asked for its status. */
+  readonly isZombie: boolean
+}
+
+/**
+ * The session (setsid) that a program leads. It has more processes than the program's group: `timeout`, and a shell with
+ * job control, put what they start into groups of their own. Only a process that calls setsid(), as a daemon, leaves it.
+ * Without /proc, as on macOS, only the group is known.
+ */
+export class ProcessTree {
+  readonly #leader: number
+  /** A process that was alive at the last look. While it lives, /proc need not be searched. */
+  #witness: number | undefined
+
+  /** @param leader the pid of the program, which leads its session */
+  constructor(leader: number) {
+    this.#leader = leader
+  }
+
+  /** Sends a signal to each process. Returns false if one of them belongs to another user, so that it gets none. */
+  kill(signal: NodeJS.Signals): boolean {
+    const others = new Set(this.#members().map(({ group }) => group))
+    others.delete(this.#leader)
+    return [this.#leader, ...others].map(group => send(group, signal)).every(outcome => outcome !== 'denied')
+  }
+
+  /** True if no process is left. One that has ended, but that its parent has not asked for its status, counts as gone. */
+  get isEmpty(): boolean {
+    if (this.#witness !== undefined && this.#isAlive(this.#witness)) return false
+    const members = this.#members()
+    this.#witness = members.find(({ isZombie }) => !isZombie)?.pid
+    if (members.length > 0) return this.#witness === undefined
+    // Without /proc, or if it hides the processes of other users.
+    return send(this.#leader, 0) === 'gone'
+  }
+
+  /** The number of processes that are left, or undefined if it is not known. */
+  get size(): number | undefined {
+    return this.#members().filter(({ isZombie }) => !isZombie).length || undefined
+  }
+
+  #isAlive(pid: number): boolean {
+    const member = this.#memberOf(String(pid))
+    return member !== undefined && !member.isZombie
+  }
+
+  #members(): Member[] {
+    return processes().flatMap(name => this.#memberOf(name) ?? [])
+  }
+
+  #memberOf(name: string): Member | undefined {
+    let text: string
+    try {
+      text = readFileSync(`/proc/${name}/stat`, 'latin1')
+    } catch {
+      return undefined
+    }
+    // The name of the program, in parentheses, may have spaces and parentheses itself.
+    const [state, , group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    if (Number(session) !== this.#leader) return undefined
+    return { pid: Number(name), group: Number(group), isZombie: state === 'Z' || state === 'X' }
+  }
+}
+
+function processes(): string[] {
+  try {
+    return readdirSync('/proc').filter(name => /^\d+$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+function send(group: number, signal: NodeJS.Signals | 0): 'sent' | 'denied' | 'gone' {
+  try {
+    process.kill(-group, signal)
+    return 'sent'
+  } catch (error) {
+    return (error as { code?: string }).code === 'EPERM' ? 'denied' : 'gone'
+  }
+}

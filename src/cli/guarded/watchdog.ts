@@ -1,0 +1,67 @@
+// A second process that ends the program of a lock if this one cannot.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Clock } from '../../runtime/clock.ts'
+import { CommandError, statuses } from '../runner/failure.ts'
+
+/** Written for both dist and src. */
+const main = fileURLToPath(new URL(import.meta.url).href.replace(/watchdog\.([jt]s)$/, 'watchdog-main.$1'))
+
+/**
+ * Kills the program at a time that must be put off again and again. So the program does not outlive the lock if this
+ * process is killed or stopped, or if its terminal blocks it. If somebody kills the watchdog, another one begins.
+ */
+export class Watchdog {
+  readonly #clock: Clock
+  readonly #grace: number
+  #child: ChildProcess | undefined
+  #order = ''
+  #isStopped = false
+
+  /**
+   * @param grace how long the program has to end if this process dies, in milliseconds
+   * @throws CommandError if the process cannot be started
+   */
+  constructor(clock: Clock, grace: number) {
+    this.#clock = clock
+    this.#grace = grace
+    this.#start()
+    if (this.#child?.pid === undefined)
+      throw new CommandError(statuses.internal, 'cannot start a second process, which watches the program')
+  }
+
+  /**
+   * Puts the end off.
+   * @param leader the pid of the program, which leads a session
+   * @param killIn when the program is killed unless this is called again, in milliseconds
+   */
+  feed(leader: number, killIn: number): void {
+    // By the wall clock, which both processes share.
+    this.#order = `${leader} ${Math.floor(this.#clock.wallNow() + killIn)}\n`
+    if (this.#child?.pid === undefined) this.#start()
+    else this.#child.stdin?.write(this.#order)
+  }
+
+  /** Ends the watchdog, because the program has ended. */
+  stop(): void {
+    this.#isStopped = true
+    this.#child?.kill('SIGKILL')
+  }
+
+  #start(): void {
+    // In a session of its own, which gets no signals of a terminal.
+    const child = spawn(process.execPath, [...process.execArgv, main, String(this.#grace)], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    })
+    this.#child = child
+    child.unref()
+    // It has ended, or could not be started. Then the next feed() tries again.
+    child.on('error', () => undefined)
+    child.stdin.on('error', () => undefined)
+    child.once('exit', () => {
+      if (!this.#isStopped && this.#child === child) this.#start()
+    })
+    if (this.#order !== '') child.stdin.write(this.#order)
+  }
+}
