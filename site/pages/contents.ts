@@ -49,6 +49,10 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/data.md',
       },
       {
+        ...{ name: 'fencing', title: 'Fencing', about: 'How a store refuses the late write of a former holder' },
+        document: 'docs/fencing.md',
+      },
+      {
         ...{ name: 'testing', title: 'Testing', about: 'A ZooKeeper in memory, with faults and virtual time' },
         document: 'docs/testing.md',
       },

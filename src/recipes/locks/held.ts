@@ -16,8 +16,8 @@ const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom')
  * A lock that is held until it is released or lost. It is lost when the session ends, or when no server has answered
  * for the session timeout. If it watches its own node, it is also lost when another client deletes that node.
  *
- * No lock service can prevent a stalled holder from acting late. Let the protected resource refuse a `token` lower than
- * the largest it has seen, or write through `guard()`.
+ * No lock service can prevent a stalled holder from acting late. Write through `guard()`, or register `token` at the
+ * protected resource before you read from it, and let it refuse lower ones.
  * @example
  * await using held: Held = await new Mutex(zk, '/locks/orders').acquire()
  * await zk.create('/orders', 'v1')
