@@ -1,5 +1,5 @@
 // The client: a session's operations, watches and state, with paths relative to a root in the server's tree.
-import { onAbort } from '../runtime/abort.ts'
+import { onAbort, untilAborted } from '../runtime/abort.ts'
 import { badArguments, hex64, isCode, parentOf, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import type { SessionStats } from '../session/diagnostics.ts'
@@ -205,6 +205,7 @@ export class Client extends Operations implements AsyncDisposable {
   /**
    * Removes this client's one-shot watches on a path, without calling their callbacks. This includes watches of calls
    * that have had no reply yet. Also removes the server's watch, unless another watch or call of the session needs it.
+   * A call that is aborted rejects at once, and its watches are removed nevertheless.
    * @param kind `data`: watches of exists() and getData(). `children`: watches of getChildren(). Default `any`: both
    * @throws ZooKeeperError NOWATCHER if there is no such watch
    * @example
@@ -212,16 +213,23 @@ export class Client extends Operations implements AsyncDisposable {
    * await zk.removeWatches('/app')
    * await zk.checkWatches('/app') // throws NOWATCHER
    */
-  removeWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
-    const problem = pathProblem(path) ?? kindProblem(kind)
+  async removeWatches(
+    path: string,
+    kind: 'data' | 'children' | 'any' = 'any',
+    options: SignalOption = {},
+  ): Promise<void> {
+    const problem = pathProblem(path) ?? kindProblem(kind) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('removeWatches', path, problem)
-    if (this.#isClosed) return Promise.reject(closed('removeWatches', path))
-    return this.#session.watches.remove(this.owner, path, this.root.add(path), kind)
+    options.signal?.throwIfAborted()
+    if (this.#isClosed) throw closed('removeWatches', path)
+    const removal = this.#session.watches.remove(this.owner, path, this.root.add(path), kind)
+    this.#session.background.run(removal)
+    return untilAborted(removal, options.signal)
   }
 
   /**
    * Adds credentials to the session, and resolves when a server has accepted them. On each later connection they are
-   * sent before any other request, except those of SASL.
+   * sent before any other request, except those of SASL. After an abort they are not sent again.
    * @throws ZooKeeperError AUTHFAILED if the server rejects them, which ends the session; BADARGUMENTS if they are
    * invalid
    * @example
@@ -229,9 +237,11 @@ export class Client extends Operations implements AsyncDisposable {
    * const identities = await zk.whoAmI()
    * identities.map(({ authScheme }) => authScheme) // => ['ip', 'digest']
    */
-  addAuth(scheme: string, auth: Uint8Array | string): Promise<void> {
-    if (this.#isClosed) return Promise.reject(closed('addAuth', ''))
-    return this.#session.addAuth({ scheme, auth })
+  async addAuth(scheme: string, auth: Uint8Array | string, options: SignalOption = {}): Promise<void> {
+    const { signal } = checked('addAuth', '', options, signalChecks)
+    signal?.throwIfAborted()
+    if (this.#isClosed) throw closed('addAuth', '')
+    return this.#session.addAuth({ scheme, auth }, signal)
   }
 
   // Subtrees

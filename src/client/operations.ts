@@ -206,9 +206,9 @@ export abstract class Operations {
    * await zk.ensurePath('/app/a/b')
    * await zk.getAllChildrenNumber('/app') // => 2
    */
-  getAllChildrenNumber(path: string): Promise<number> {
+  getAllChildrenNumber(path: string, options: SignalOption = {}): Promise<number> {
     const result = ({ totalNumber }: { totalNumber: number }) => totalNumber
-    return this.#ask(operations.getAllChildrenNumber, path, result)
+    return this.#ask(operations.getAllChildrenNumber, path, options, result)
   }
 
   /**
@@ -219,13 +219,14 @@ export abstract class Operations {
    * await zk.create('/worker', '', { mode: 'ephemeral' })
    * await zk.getEphemerals() // => ['/worker']
    */
-  getEphemerals(prefix = '/'): Promise<string[]> {
-    const problem = pathProblem(prefix)
+  getEphemerals(prefix = '/', options: SignalOption = {}): Promise<string[]> {
+    const problem = pathProblem(prefix) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('getEphemerals', prefix, problem)
     return this.submit({
       op: operations.getEphemerals,
       body: { prefixPath: this.root.add(prefix) },
       path: prefix,
+      signal: options.signal,
       // The server compares strings, so for the root /app it also returns paths below /apple.
       result: ({ ephemerals }) => ephemerals.filter(path => this.root.has(path)).map(path => this.root.strip(path)),
     })
@@ -240,8 +241,8 @@ export abstract class Operations {
    * acl // => openACL
    * stat.aversion // => 0
    */
-  getACL(path: string): Promise<TypeOf<typeof GetACLResponse>> {
-    return this.#ask(operations.getACL, path, same)
+  getACL(path: string, options: SignalOption = {}): Promise<TypeOf<typeof GetACLResponse>> {
+    return this.#ask(operations.getACL, path, options, same)
   }
 
   /**
@@ -270,8 +271,8 @@ export abstract class Operations {
    * const stat = await zk.exists('/app')
    * stat?.version // => 0
    */
-  sync(path: string): Promise<void> {
-    return this.#ask(operations.sync, path, nothing)
+  sync(path: string, options: SignalOption = {}): Promise<void> {
+    return this.#ask(operations.sync, path, options, nothing)
   }
 
   /**
@@ -282,8 +283,11 @@ export abstract class Operations {
    * const [address] = await zk.whoAmI()
    * address?.authScheme // => 'ip'
    */
-  whoAmI(): Promise<ClientInfo[]> {
-    return this.submit({ op: operations.whoAmI, body: {}, path: '', result: ({ clientInfo }) => clientInfo })
+  whoAmI(options: SignalOption = {}): Promise<ClientInfo[]> {
+    const problem = optionsProblem(options, signalChecks)
+    if (problem !== undefined) return refuse('whoAmI', '', problem)
+    const result = ({ clientInfo }: { clientInfo: ClientInfo[] }) => clientInfo
+    return this.submit({ op: operations.whoAmI, body: {}, path: '', signal: options.signal, result })
   }
 
   /**
@@ -300,8 +304,7 @@ export abstract class Operations {
    * stat.version // => 1
    */
   multi<const Ops extends readonly MultiOp[]>(ops: Ops, options: SignalOption = {}): Promise<MultiResults<Ops>> {
-    const problem = optionsProblem(options, signalChecks)
-    const refused = problem === undefined ? refuseOne(ops, 'multi', pathOf, opProblem) : refuse('multi', '', problem)
+    const refused = refuseOne('multi', ops, options, pathOf, opProblem)
     if (refused !== undefined) return refused
     const given: readonly MultiOp[] = [...ops]
     const body = given.map(op => itemOf(op, this.root))
@@ -335,14 +338,15 @@ export abstract class Operations {
    * 'data' in app && app.data?.toString() // => 'v1'
    * 'children' in root && root.children // => ['app', 'zookeeper']
    */
-  multiRead<const Ops extends readonly ReadOp[]>(ops: Ops): Promise<ReadResults<Ops>> {
-    const refused = refuseOne(ops, 'multiRead', readPathOf, op => pathProblem(readPathOf(op)))
+  multiRead<const Ops extends readonly ReadOp[]>(ops: Ops, options: SignalOption = {}): Promise<ReadResults<Ops>> {
+    const refused = refuseOne('multiRead', ops, options, readPathOf, op => pathProblem(readPathOf(op)))
     if (refused !== undefined) return refused
     const given: readonly ReadOp[] = [...ops]
     return this.submit({
       op: operations.multiRead,
       body: given.map(op => readItemOf(op, this.root)),
       path: given.map(readPathOf).join(' '),
+      signal: options.signal,
       result: reply => readResultsOf(given, reply) as ReadResults<Ops>,
     })
   }
@@ -357,11 +361,11 @@ export abstract class Operations {
    * await zk.checkWatches('/app', 'data') // => undefined
    * await zk.checkWatches('/app', 'children') // throws NOWATCHER
    */
-  checkWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
-    const problem = pathProblem(path) ?? kindProblem(kind)
+  checkWatches(path: string, kind: 'data' | 'children' | 'any' = 'any', options: SignalOption = {}): Promise<void> {
+    const problem = pathProblem(path) ?? kindProblem(kind) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('checkWatches', path, problem)
     const body = { path: this.root.add(path), type: watcherTypes[kind] }
-    return this.submit({ op: operations.checkWatches, body, path, result: nothing })
+    return this.submit({ op: operations.checkWatches, body, path, signal: options.signal, result: nothing })
   }
 
   /**
@@ -392,10 +396,15 @@ export abstract class Operations {
   }
 
   /** Sends an operation whose only argument is a path. */
-  #ask<R, V>(op: Operation<{ path: string }, R>, path: string, result: (response: R) => V): Promise<V> {
-    const problem = pathProblem(path)
+  #ask<R, V>(
+    op: Operation<{ path: string }, R>,
+    path: string,
+    options: SignalOption,
+    result: (response: R) => V,
+  ): Promise<V> {
+    const problem = pathProblem(path) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse(op.method, path, problem)
-    return this.submit({ op, body: { path: this.root.add(path) }, path, result })
+    return this.submit({ op, body: { path: this.root.add(path) }, path, signal: options.signal, result })
   }
 
   /**

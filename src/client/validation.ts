@@ -193,23 +193,25 @@ export const newDataProblem = (data: unknown): string | undefined =>
 export const kindProblem = (kind: string): string | undefined =>
   ['data', 'children', 'any'].includes(kind) ? undefined : `the kind must be data, children or any, not ${kind}`
 
-const opsProblem = (ops: readonly unknown[]): string | undefined =>
-  isListOfObjects(ops) ? undefined : 'the operations must be a list of objects'
-
 // Refusals of an asynchronous call
 
 export const refuse = (op: string, path: string, detail: string): Promise<never> =>
   Promise.reject(badArguments(op, path, detail))
 
-/** Refuses an argument that is not a list of objects, or a list with an invalid operation. Reports the first one. */
+/**
+ * Refuses invalid options, an argument that is not a list of objects, or a list with an invalid operation. Reports the
+ * first problem.
+ */
 export function refuseOne<Op>(
-  ops: readonly Op[],
   method: string,
+  ops: readonly Op[],
+  options: SignalOption,
   pathOf: (op: Op) => string,
   problemOf: (op: Op) => string | undefined,
 ): Promise<never> | undefined {
-  const listProblem = opsProblem(ops)
-  if (listProblem !== undefined) return refuse(method, '', listProblem)
+  const optionProblem = optionsProblem(options, signalChecks)
+  if (optionProblem !== undefined) return refuse(method, '', optionProblem)
+  if (!isListOfObjects(ops)) return refuse(method, '', 'the operations must be a list of objects')
   for (const op of ops) {
     const problem = problemOf(op)
     if (problem !== undefined) return refuse(method, pathOf(op), problem)

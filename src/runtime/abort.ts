@@ -15,7 +15,7 @@ const sharedListeners = new WeakMap<AbortSignal, SharedListener>()
  * calls. Returns a function that stops listening.
  */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
-  if (signal === undefined) return nothing
+  if (signal === undefined || signal.aborted) return nothing
   const listener = sharedListeners.get(signal) ?? listenTo(signal)
   listener.callbacks.add(callback)
   return () => {
@@ -30,6 +30,16 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
 export function forwardAbort(signal: AbortSignal | undefined, controller: AbortController): () => void {
   if (signal?.aborted) controller.abort(signal.reason)
   return onAbort(signal, () => controller.abort(signal?.reason))
+}
+
+/** Settles as the work does, or rejects with the signal's reason as soon as that aborts. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error)
+    const stopListening = onAbort(signal, () => reject(signal.reason as Error))
+    work.then(resolve, reject).finally(stopListening)
+  })
 }
 
 function listenTo(signal: AbortSignal): SharedListener {

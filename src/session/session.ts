@@ -138,10 +138,10 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     return isTerminal(this.state) ? 0 : this.#lease.remaining()
   }
 
-  addAuth(credential: Credential): Promise<void> {
+  addAuth(credential: Credential, signal: AbortSignal | undefined): Promise<void> {
     const { refusal } = this
     if (refusal !== undefined) return Promise.reject(new ZooKeeperError(refusal, { op: 'auth', fate: 'notSent' }))
-    return (this.#credentials ??= new Credentials([])).add(credential, this.usableConnection)
+    return (this.#credentials ??= new Credentials([])).add(credential, this.usableConnection, signal)
   }
 
   // Used by the requests

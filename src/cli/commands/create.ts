@@ -1,9 +1,8 @@
 // `zkwire create`.
-import { onAbort } from '../../runtime/abort.ts'
+import { onAbort, untilAborted } from '../../runtime/abort.ts'
 import { aclFrom } from '../nodes/acl-text.ts'
 import { command, type Values } from '../runner/command.ts'
 import { UsageError } from '../runner/failure.ts'
-import { untilAborted } from '../runner/run.ts'
 import { escaped } from '../runner/text.ts'
 import { dataOf, secondsOf } from '../runner/values.ts'
 

@@ -6,8 +6,8 @@
 // transport/transport.ts.
 import type { Client } from '../../client/index.ts'
 import { isCode } from '../../protocol/index.ts'
+import { untilAborted } from '../../runtime/abort.ts'
 import { command } from '../runner/command.ts'
-import { untilAborted } from '../runner/run.ts'
 import { dataText, escaped, jsonData } from '../runner/text.ts'
 
 export const get = command({

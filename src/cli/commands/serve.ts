@@ -5,9 +5,10 @@ import { connect, digest } from '../../client/index.ts'
 import { systemRandom } from '../../runtime/random.ts'
 import { uuidFrom } from '../../runtime/uuid.ts'
 import { Server } from '../../server/index.ts'
+import { untilAborted } from '../../runtime/abort.ts'
 import { command, type Context } from '../runner/command.ts'
 import { statuses, UsageError } from '../runner/failure.ts'
-import { runCommand, untilAborted } from '../runner/run.ts'
+import { runCommand } from '../runner/run.ts'
 import { wholeNumberOf } from '../runner/values.ts'
 
 export const serve = command({

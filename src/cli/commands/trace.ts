@@ -1,10 +1,10 @@
 // `zkwire trace`.
 import { parseConnectString } from '../../session/servers/connect-string.ts'
 import type { Address } from '../../transport/transport.ts'
+import { untilAborted } from '../../runtime/abort.ts'
 import { LinePrinter, lineOptions } from '../conversation/line-printer.ts'
 import { command } from '../runner/command.ts'
 import { UsageError } from '../runner/failure.ts'
-import { untilAborted } from '../runner/run.ts'
 import { TraceProxy } from '../trace/proxy.ts'
 
 export const trace = command({

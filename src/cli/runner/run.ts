@@ -1,5 +1,5 @@
 // Runs one command, for the process and for the shell, and returns its exit status.
-import { onAbort } from '../../runtime/abort.ts'
+import { onAbort, untilAborted } from '../../runtime/abort.ts'
 import { optionsOf, parse, type Parsed } from './arguments.ts'
 import type { Command, Context, Host, Options, Sessions, Values } from './command.ts'
 import { messageOf, statusOf, statuses, UsageError } from './failure.ts'
@@ -44,15 +44,6 @@ function report(command: Command, error: unknown, err: Output): number {
   // Not through Output, which does not write after the end.
   if (message !== undefined) err.stream.write(`zkwire ${command.name}: ${message}${hint}\n`)
   return statusOf(error)
-}
-
-/** Rejects with the signal's reason as soon as it aborts. */
-export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stopListening = onAbort(signal, () => reject(signal.reason as Error))
-    if (signal.aborted) reject(signal.reason as Error)
-    work.then(resolve, reject).finally(stopListening)
-  })
 }
 
 function contextOf(

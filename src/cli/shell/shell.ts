@@ -1,9 +1,10 @@
 // A shell: it runs one command line after another in one session. This folder holds its parts.
 // May import: cli/runner, client/index.ts, protocol/index.ts, runtime.
 import { Readable, Writable } from 'node:stream'
+import { untilAborted } from '../../runtime/abort.ts'
 import type { Command, CommandTable, Host } from '../runner/command.ts'
 import { messageOf, statuses, statusOf, unknownCommand, UsageError } from '../runner/failure.ts'
-import { runCommand, untilAborted } from '../runner/run.ts'
+import { runCommand } from '../runner/run.ts'
 import { Signals } from '../runner/signals.ts'
 import { builtinsOf, type BuiltinOwner } from './builtins.ts'
 import { resolvePath } from './node-path.ts'

@@ -8,6 +8,7 @@ import {
   type Operation,
 } from '../../protocol/index.ts'
 import * as operations from '../../protocol/operations.ts'
+import { onAbort } from '../../runtime/abort.ts'
 
 /**
  * The part of a connection that sends requests with a reserved xid (auth, setWatches). Their replies have the same xid.
@@ -42,14 +43,19 @@ export class Credentials {
   /**
    * Adds a credential, and resolves when a server has accepted it. It is sent on every later connection too, so the
    * caller waits through reconnects, until the session must be presumed lost.
+   * @param signal rejects the call when it aborts, and makes later connections not send the credential
    * @throws ZooKeeperError BADARGUMENTS if the credential is invalid
    */
-  add(credential: Credential, connection: ReservedSender | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const entry: PendingCredential = { ...checked(credential), caller: { resolve, reject } }
-      this.#entries.push(entry)
-      if (connection !== undefined) this.#send(entry, connection)
+  add(credential: Credential, connection: ReservedSender | undefined, signal?: AbortSignal): Promise<void> {
+    const entry = checked(credential)
+    const added = new Promise<void>((resolve, reject) => (entry.caller = { resolve, reject }))
+    this.#entries.push(entry)
+    if (connection !== undefined) this.#send(entry, connection)
+    const stopListening = onAbort(signal, () => {
+      this.#entries = this.#entries.filter(each => each !== entry)
+      entry.caller?.reject(signal?.reason)
     })
+    return added.finally(stopListening)
   }
 
   /** Sends all credentials on a new connection, whose server knows none of them. */
