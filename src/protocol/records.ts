@@ -1,8 +1,8 @@
 // The records that a client and a server exchange, with the names and the order of zookeeper.jute: data, sessions,
 // watches. node-records.ts and multi.ts have the others. Records that the client of this package does not use are
 // marked as pure, so that bundlers drop them.
-import type { TypeOf } from './codec.ts'
-import { jsonSafe } from './json.ts'
+import type { FieldReader, TypeOf } from './codec.ts'
+import { makeJsonSafe } from './json.ts'
 import { record } from './jute.ts'
 
 // org.apache.zookeeper.data
@@ -47,37 +47,56 @@ export const ACL = record('ACL', f => ({
  */
 export type ACL = TypeOf<typeof ACL>
 
+/** A class, because V8 creates its objects fast, with the methods that JSON needs. */
+class StatFields {
+  static {
+    makeJsonSafe(this)
+  }
+
+  /** The transaction that created the node. It is greater for each later node, so it can serve as a fencing token. */
+  czxid: bigint
+  /** The transaction that last changed the data. */
+  mzxid: bigint
+  /** When the node was created, in milliseconds since 1970, by the clock of the server. */
+  ctime: number
+  /** When the data was last changed, in milliseconds since 1970, by the clock of the server. */
+  mtime: number
+  /** The number of changes to the data. */
+  version: number
+  /** The number of changes to the list of children: each create and each delete of a child counts as one. */
+  cversion: number
+  /** The number of changes to the access control list. */
+  aversion: number
+  /** The session that owns an ephemeral node; 0 for nodes that are not ephemeral. */
+  ephemeralOwner: bigint
+  /** The length of the data in bytes; 0 if there is none. */
+  dataLength: number
+  /** The number of children now. */
+  numChildren: number
+  /** The transaction that last changed the list of children. */
+  pzxid: bigint
+
+  constructor(f: FieldReader) {
+    this.czxid = f.long()
+    this.mzxid = f.long()
+    this.ctime = f.time()
+    this.mtime = f.time()
+    this.version = f.int()
+    this.cversion = f.int()
+    this.aversion = f.int()
+    this.ephemeralOwner = f.long()
+    this.dataLength = f.int()
+    this.numChildren = f.int()
+    this.pzxid = f.long()
+  }
+}
+
 /**
  * @example
  * const { layout } = records.Stat
  * layout.is === 'fields' && layout.fields.length // => 11
  */
-export const Stat = record('Stat', f =>
-  jsonSafe({
-    /** The transaction that created the node. It is greater for each later node, so it can serve as a fencing token. */
-    czxid: f.long(),
-    /** The transaction that last changed the data. */
-    mzxid: f.long(),
-    /** When the node was created, in milliseconds since 1970, by the clock of the server. */
-    ctime: f.time(),
-    /** When the data was last changed, in milliseconds since 1970, by the clock of the server. */
-    mtime: f.time(),
-    /** The number of changes to the data. */
-    version: f.int(),
-    /** The number of changes to the list of children: each create and each delete of a child counts as one. */
-    cversion: f.int(),
-    /** The number of changes to the access control list. */
-    aversion: f.int(),
-    /** The session that owns an ephemeral node; 0 for nodes that are not ephemeral. */
-    ephemeralOwner: f.long(),
-    /** The length of the data in bytes; 0 if there is none. */
-    dataLength: f.int(),
-    /** The number of children now. */
-    numChildren: f.int(),
-    /** The transaction that last changed the list of children. */
-    pzxid: f.long(),
-  }),
-)
+export const Stat = record('Stat', (f): { [Name in keyof StatFields]: StatFields[Name] } => new StatFields(f))
 
 /**
  * The metadata of a node.
