@@ -12,7 +12,11 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.atomic.AtomicValue;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicInteger;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
+import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
+import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
@@ -31,6 +35,8 @@ public class JavaPeer {
     private static final Map<String, InterProcessSemaphoreV2> semaphores = new HashMap<>();
     private static final Map<String, Lease> leases = new HashMap<>();
     private static final Map<String, LeaderLatch> latches = new HashMap<>();
+    private static final Map<String, Selector> selectors = new HashMap<>();
+    private static final Map<String, DistributedDoubleBarrier> doubleBarriers = new HashMap<>();
     private static final Map<String, WriteLock> writeLocks = new HashMap<>();
     private static final CountDownLatch revoked = new CountDownLatch(1);
 
@@ -80,6 +86,18 @@ public class JavaPeer {
                 return add(kind, path, Long.parseLong(argument));
             case "get":
                 return get(kind, path);
+            case "raise":
+                new DistributedBarrier(client, path).setBarrier();
+                return "raised";
+            case "lower":
+                new DistributedBarrier(client, path).removeBarrier();
+                return "lowered";
+            case "wait":
+                return new DistributedBarrier(client, path).waitOnBarrier(Long.parseLong(argument), TimeUnit.MILLISECONDS) ? "down" : "up";
+            case "enter":
+                return Boolean.toString(doubleBarrier(path, argument).enter(10, TimeUnit.SECONDS));
+            case "leave":
+                return Boolean.toString(doubleBarrier(path, argument).leave(10, TimeUnit.SECONDS));
             case "leads":
                 return Boolean.toString(latches.get(path).hasLeadership());
             case "leader":
@@ -142,6 +160,11 @@ public class JavaPeer {
             latch.await();
             return "leading";
         }
+        if (kind.equals("selector")) {
+            Selector selector = selectors.computeIfAbsent(path, key -> new Selector(client, path));
+            selector.leading.await();
+            return "leading";
+        }
         if (kind.startsWith("semaphore:")) {
             InterProcessSemaphoreV2 semaphore = semaphores.computeIfAbsent(kind + path,
                 key -> new InterProcessSemaphoreV2(client, path, Integer.parseInt(kind.substring("semaphore:".length()))));
@@ -165,6 +188,7 @@ public class JavaPeer {
 
     private static void release(String kind, String path) throws Exception {
         if (kind.equals("latch")) latches.remove(path).close();
+        else if (kind.equals("selector")) selectors.remove(path).close();
         else if (kind.startsWith("semaphore:")) leases.remove(kind + path).close();
         else if (kind.equals("zookeeper")) writeLock(path).unlock();
         else lock(kind, path).release();
@@ -194,6 +218,37 @@ public class JavaPeer {
     private static WriteLock writeLock(String path) throws Exception {
         var zookeeper = client.getZookeeperClient().getZooKeeper();
         return writeLocks.computeIfAbsent(path, key -> new WriteLock(zookeeper, path, null));
+    }
+
+    private static DistributedDoubleBarrier doubleBarrier(String path, String count) {
+        return doubleBarriers.computeIfAbsent(path, key -> new DistributedDoubleBarrier(client, path, Integer.parseInt(count)));
+    }
+
+    /** Leads until it is closed. */
+    private static final class Selector extends LeaderSelectorListenerAdapter {
+        final CountDownLatch leading = new CountDownLatch(1);
+        private final CountDownLatch closing = new CountDownLatch(1);
+        private final CountDownLatch ended = new CountDownLatch(1);
+        private final LeaderSelector selector;
+
+        Selector(CuratorFramework client, String path) {
+            selector = new LeaderSelector(client, path, this);
+            selector.start();
+        }
+
+        @Override
+        public void takeLeadership(CuratorFramework client) throws Exception {
+            leading.countDown();
+            closing.await();
+            ended.countDown();
+        }
+
+        void close() throws Exception {
+            closing.countDown();
+            ended.await();
+            while (selector.hasLeadership()) Thread.sleep(1);
+            selector.close();
+        }
     }
 
     private static LeaderLatch latch(String path) throws Exception {

@@ -2,6 +2,7 @@
 import datetime
 import logging
 import sys
+import threading
 
 from kazoo.client import KazooClient
 
@@ -10,6 +11,8 @@ client = KazooClient(hosts=sys.argv[1], timeout=6.0)
 client.start()
 locks = {}
 queues = {}
+double_barriers = {}
+elections = {}
 
 
 def lock(kind, path):
@@ -35,6 +38,30 @@ def queue(path):
     if path not in queues:
         queues[path] = client.LockingQueue(path)
     return queues[path]
+
+
+def double_barrier(path, count):
+    if path not in double_barriers:
+        double_barriers[path] = client.DoubleBarrier(path, int(count))
+    return double_barriers[path]
+
+
+class Leading:
+    """Runs an election, and leads until it is told to end."""
+
+    def __init__(self, path):
+        self.leads, self.stop = threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=client.Election(path, "kazoo").run, args=(self.lead,))
+        self.thread.start()
+        self.leads.wait()
+
+    def lead(self):
+        self.leads.set()
+        self.stop.wait()
+
+    def end(self):
+        self.stop.set()
+        self.thread.join()
 
 
 def execute(command, kind="", path="", argument=""):
@@ -63,6 +90,25 @@ def execute(command, kind="", path="", argument=""):
     if command == "write":
         client.set(path, argument.encode())
         return "written"
+    if command == "raise":
+        client.Barrier(path).create()
+        return "raised"
+    if command == "lower":
+        return "lowered" if client.Barrier(path).remove() else "was down"
+    if command == "wait":
+        return "down" if client.Barrier(path).wait(float(argument) / 1000) else "up"
+    if command == "enter":
+        double_barrier(path, argument).enter()
+        return str(double_barrier(path, argument).participating).lower()
+    if command == "leave":
+        double_barrier(path, argument).leave()
+        return "true"
+    if command == "acquire" and kind == "election":
+        elections[path] = Leading(path)
+        return "leading"
+    if command == "release" and kind == "election":
+        elections.pop(path).end()
+        return "released"
     if command == "acquire":
         # `node` is not part of kazoo's documented API.
         acquired = lock(kind, path)

@@ -4,6 +4,7 @@ import type { Client } from '../../src/index.ts'
 import { LeaderElection, Mutex, ReadWriteLock, revoke, Semaphore } from '../../src/recipes/index.ts'
 import { until } from '../support/until.ts'
 import { ours, type Contender } from './contender.ts'
+import { expectSharedBarrier, expectSharedDoubleBarrier } from './barriers.ts'
 import { describeInterop } from './fixture.ts'
 import { curator, Peer } from './peers.ts'
 
@@ -142,6 +143,14 @@ describeInterop('with Curator', curator, all => {
     expect(await election.leader()).to.include({ id: 'curator', isLeader: true })
     await all.peer.ask('release', 'latch', all.path)
   })
+
+  it('LeaderSelector and a Mutex have one holder at a time, because LeaderSelector uses InterProcessMutex', () =>
+    all.expectNoLostUpdate([...all.ours(client => new Mutex(client, all.path)), ...all.theirs('selector')]))
+
+  it('waiters of DistributedBarrier and of Barrier wait for either', () => expectSharedBarrier(all))
+
+  it('members of DistributedDoubleBarrier and of DoubleBarrier enter and leave together', () =>
+    expectSharedDoubleBarrier(all))
 
   it('a lock with another dialect reports foreign contenders but does not exclude them, so an increment is lost', async () => {
     const reports: (readonly string[])[] = []

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { Mutex, ReadWriteLock, type MutexOptions } from '../../src/recipes/index.ts'
 import { until } from '../support/until.ts'
+import { expectSharedBarrier, expectSharedDoubleBarrier } from './barriers.ts'
 import { describeInterop } from './fixture.ts'
 import { ours } from './contender.ts'
 import { kazoo, Peer } from './peers.ts'
@@ -65,6 +66,13 @@ describeInterop('with kazoo', kazoo, all => {
     await all.peer.ask('release', 'read', all.path)
     await (await next).release()
   })
+
+  it('Election and a Mutex have one holder at a time, because Election uses Lock', () =>
+    all.expectNoLostUpdate([...all.ours(client => new Mutex(client, all.path, options)), ...all.theirs('election')]))
+
+  it('waiters of Barrier wait for either library', () => expectSharedBarrier(all))
+
+  it('members of DoubleBarrier of both libraries enter and leave together', () => expectSharedDoubleBarrier(all))
 
   it('a lock with another dialect reports foreign contenders but does not exclude them, so an increment is lost', async () => {
     const reports: (readonly string[])[] = []
