@@ -73,6 +73,8 @@ line. The result also has times and processor times, which depend on the machine
   with Curator, ${read('k-read')} with kazoo and ${read('read')} with zkwire. Here the herd is wanted, but not the lists.
 - **Round trips.** The least is one. Most locks need two, because the notified contender lists the directory. ZooKeeper's \`WriteLock\` also
   checks whether the directory exists (${trips('z-lock')}). kazoo's \`Semaphore\` needs ${trips('k-semaphore')}: it lists, creates its lease and checks it.
+- **Later versions** may cost more. From Curator 5.7 on, a \`LeaderLatch\` also reads its own node before it leads (CURATOR-696), which is one
+  round trip more than in this table.
 - **A semaphore notifies few, but takes many frames**, because a contender passes a lock before it gets a permit: ${framesOf('c-semaphore', 'release')} frames for a
   release with Curator, ${framesOf('k-semaphore', 'release')} with kazoo, ${framesOf('semaphore', 'release')} with zkwire.
 - **The directory is listed twice for a join** by kazoo's \`Lock\` if the object is used again (${read('k-lock', 'join')} bytes), because it searches for a node

@@ -6,6 +6,7 @@ import type { InteropFixture } from './fixture.ts'
 
 /** Each library raises and lowers a barrier for which both wait. */
 export async function expectSharedBarrier({ client, peer, peers, path }: InteropFixture): Promise<void> {
+  const [, other = peer] = peers
   const barrier = new Barrier(client, path)
   const raisers = [
     [() => barrier.raise(), () => peer.ask('lower', '', path)],
@@ -16,7 +17,7 @@ export async function expectSharedBarrier({ client, peer, peers, path }: Interop
     expect(await peer.ask('wait', '', path, '20')).to.equal('up')
     const error = await barrier.wait({ timeout: 20 }).catch((reason: unknown) => reason)
     expect(error).to.include({ code: 'TIMEOUT' })
-    const waiting = [barrier.wait(), peers[1]?.ask('wait', '', path, '10000')]
+    const waiting: Promise<unknown>[] = [barrier.wait(), other.ask('wait', '', path, '10000')]
     await lower()
     expect(await Promise.all(waiting)).to.deep.equal([undefined, 'down'])
   }
