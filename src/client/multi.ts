@@ -92,6 +92,13 @@ const kindOf = (op: MultiOp): Kind => kinds.find(kind => kind in op) ?? 'check'
 const pathsIn = (op: MultiOp) => op as unknown as Readonly<Record<Kind, string>>
 export const pathOf = (op: MultiOp): string => pathsIn(op)[kindOf(op)]
 
+/** How many paths of a multi an error names. A multi may have thousands of operations. */
+const FEW = 3
+
+/** Returns the paths of a multi as an error names them. */
+export const pathsText = (paths: readonly string[]): string =>
+  paths.slice(0, FEW).join(' ') + (paths.length > FEW ? ` … ${paths.length} in all` : '')
+
 /** Returns why an operation cannot be sent, or undefined if it can. */
 export function opProblem(op: MultiOp): string | undefined {
   const paths = pathsIn(op)

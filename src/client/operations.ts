@@ -31,7 +31,17 @@ import {
   type EnsembleConfig,
   type Reconfiguration,
 } from './ensemble-config.ts'
-import { itemOf, itemsOf34, needs35, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResults } from './multi.ts'
+import {
+  itemOf,
+  itemsOf34,
+  needs35,
+  opProblem,
+  outcomeOf,
+  pathOf,
+  pathsText,
+  type MultiOp,
+  type MultiResults,
+} from './multi.ts'
 import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResults } from './multi-read.ts'
 import type { Pace } from './pace.ts'
 import {
@@ -311,7 +321,7 @@ export abstract class Operations {
     const call: Call<TypeOf<typeof MultiRequest>, TypeOf<typeof MultiResponse>, MultiResults<Ops>> = {
       op: operations.multi,
       body,
-      path: given.map(pathOf).join(' '),
+      path: pathsText(given.map(pathOf)),
       signal: options.signal,
       // The server reports a failed multi in a reply without an error number. Returning the error rejects the call.
       result: reply => outcomeOf(given, reply, this.root) as MultiResults<Ops>,
@@ -345,7 +355,7 @@ export abstract class Operations {
     return this.submit({
       op: operations.multiRead,
       body: given.map(op => readItemOf(op, this.root)),
-      path: given.map(readPathOf).join(' '),
+      path: pathsText(given.map(readPathOf)),
       signal: options.signal,
       result: reply => readResultsOf(given, reply) as ReadResults<Ops>,
     })

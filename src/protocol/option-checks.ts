@@ -46,36 +46,54 @@ export function optionsProblem<O extends object>(options: unknown, checks: Check
 }
 
 /**
- * Returns the message for an unknown option. It names the most similar option, and lists all options if there are few.
+ * Returns the message for an unknown option. It names the most similar option if there is one, and lists all options if
+ * there are few.
  */
 function unknownOption(name: string, known: readonly string[]): string {
-  const [nearest, ...others] = bySimilarity(name, known)
-  if (nearest === undefined) return `there is no option '${name}'`
-  const list = others.length < LONGEST_LIST ? ` (the options are ${known.join(', ')})` : ''
-  return `there is no option '${name}'; did you mean '${nearest}'?${list}`
+  const nearest = mostSimilar(name, known)
+  const question = nearest === undefined ? '' : `; did you mean '${nearest}'?`
+  const list = known.length > 0 && known.length <= LONGEST_LIST ? ` (the options are ${known.join(', ')})` : ''
+  return `there is no option '${name}'${question}${list}`
 }
 
 const LONGEST_LIST = 8
 
-/** Returns the known names, the most similar one first. */
-export const bySimilarity = (name: string, known: readonly string[]): string[] =>
-  known.toSorted((a, b) => difference(name, a) - difference(name, b))
-
-/** A name that contains the other one counts as nearer than any name that merely shares letters with it. */
-function difference(name: string, known: string): number {
-  const [a, b] = [name.toLowerCase(), known.toLowerCase()]
-  return distance(a, b) - (a.includes(b) || b.includes(a) ? NEARER : 0)
+/** Returns the known name that a misspelt one most likely means, or undefined if none is similar. */
+export function mostSimilar(name: string, known: readonly string[]): string | undefined {
+  const [nearest] = known
+    .map(each => ({ each, difference: difference(name.toLowerCase(), each.toLowerCase()) }))
+    .filter(({ each, difference }) => difference <= Math.max(1, Math.max(name.length, each.length) * ALIKE))
+    .sort((a, b) => a.difference - b.difference)
+  return nearest?.each
 }
 
-const NEARER = 100
+/** Two names are similar if at most this part of their characters differs. */
+const ALIKE = 0.4
 
-/** The Levenshtein distance: the number of characters to insert, delete or replace. */
+/**
+ * The number of characters to insert, delete, replace, or swap with the next one (optimal string alignment). A word that
+ * is missing at the start or the end counts as one and a half, so that one wrong letter is nearer.
+ */
+function difference(a: string, b: string): number {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a]
+  const letters = distance(a, b)
+  return short.length >= SHORTEST_WORD && long.includes(short) ? Math.min(letters, 1.5) : letters
+}
+
+const SHORTEST_WORD = 3
+
 function distance(a: string, b: string): number {
+  let before: readonly number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1]
-    for (let j = 0; j < b.length; j++)
-      next.push(Math.min((row[j] ?? 0) + (a[i] === b[j] ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1)
+      const isSwapped = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j]
+      const swapped = isSwapped ? (before[j - 1] ?? 0) + 1 : Infinity
+      next.push(Math.min(replaced, swapped, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    before = row
     row = next
   }
   return row.at(-1) ?? 0

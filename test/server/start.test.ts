@@ -19,7 +19,7 @@ describe('starting an embedded server', () => {
       [{ onTransaction: {} }, 'onTransaction must be a function, not an object'],
       [{ clock: {} }, 'clock must be a Clock, not an object'],
       [{ tickTimes: 1000 }, "there is no option 'tickTimes'; did you mean 'tickTime'?"],
-      [{ maxBuffer: 1000, tickTime: 0 }, "there is no option 'maxBuffer'; did you mean "],
+      [{ maxBuffer: 1000, tickTime: 0 }, "there is no option 'maxBuffer'"],
       [{ extendedtypes: true }, "there is no option 'extendedtypes'; did you mean 'extendedTypes'?"],
       [2181, 'options must be an object, not 2181'],
     ]

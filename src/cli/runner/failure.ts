@@ -1,6 +1,6 @@
 // The failures of a command: exit statuses, and one line for each failure.
 import { ZooKeeperError, isCode, type ErrorCode } from '../../protocol/index.ts'
-import { bySimilarity } from '../../protocol/option-checks.ts'
+import { mostSimilar } from '../../protocol/option-checks.ts'
 import { RecipeError } from '../../recipes/node/recipe-error.ts'
 import { escaped } from './text.ts'
 
@@ -20,12 +20,13 @@ export const statuses = {
 /** Wrong input. The message says what is wrong and how to mend it. */
 export class UsageError extends Error {}
 
-/** Returns the error for an unknown command, which names the most similar one. */
+/** Returns the error for an unknown command, which names the most similar one if there is one. */
 export function unknownCommand(name: string, known: Iterable<string>): UsageError {
   // Without the value of the option, which may be a secret.
   if (name.startsWith('-')) return new UsageError(`${name.split('=')[0]}: write the command before its options`)
-  const [nearest] = bySimilarity(name, [...known])
-  return new UsageError(`there is no command ${JSON.stringify(name)}; did you mean ${nearest}?`)
+  const nearest = mostSimilar(name, [...known])
+  const question = nearest === undefined ? '' : `; did you mean ${nearest}?`
+  return new UsageError(`there is no command ${JSON.stringify(name)}${question}`)
 }
 
 /** A failure with an exit status of its own. */

@@ -112,6 +112,22 @@ describe('maxRequestBytes', () => {
     expect(connection.dropped).to.equal(false)
   })
 
+  it('names only the first paths of a request with many', async () => {
+    const { client } = await scriptedSession()
+    const paths = Array.from({ length: 30_000 }, (_, i) => `/some/path/of/a/node/${i}`)
+    for (const call of [
+      client.multi(paths.map(path => ({ create: path }))),
+      client.multiRead(paths.map(path => ({ getData: path }))),
+    ]) {
+      const error = await call.catch((error: unknown) => error)
+      expect(error).to.include({
+        code: 'REQUESTTOOLARGE',
+        path: `${paths.slice(0, 3).join(' ')} … 30000 in all`,
+      })
+      expect(error).to.have.property('message').with.lengthOf.below(400)
+    }
+  })
+
   it('applies while suspended too', async () => {
     const { client, connection } = await scriptedSession({ maxRequestBytes: 1000 })
     connection.close()
