@@ -20,8 +20,9 @@ const HIGHEST = 3_600_000 * PER_MS
 /**
  * @param ms the latencies, at least one
  * @param interval time between two operations if none is delayed, ms. A caller that waits for each reply sends nothing
- * during a stall, so only one of the delayed operations would be recorded ("coordinated omission"). As in HdrHistogram,
- * the missing ones are added. A value v above the interval also counts as v - interval, v - 2 * interval, and so on.
+ * during a stall, so only one of the delayed operations would be recorded ("coordinated omission"). The
+ * missing ones are added, as in HdrHistogram, which leaves out the last of them: a value v above the interval also
+ * counts as v - interval, v - 2 * interval, and so on.
  * Default: none are added.
  */
 export function latencyOf(ms: readonly number[], interval = Infinity): Latency {

@@ -1,5 +1,5 @@
 // A clock whose time passes only when a test advances it. Hours pass in an instant, and every run is the same.
-import type { Clock } from '../runtime/clock.ts'
+import { LONGEST_TIMER, type Clock } from '../runtime/clock.ts'
 
 interface Timer {
   readonly at: number
@@ -61,7 +61,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Treats delays below 1 ms as 1 ms, as Node does. So a timer never fires in the turn of the event loop that set it.
+   * Treats delays below 1 ms, and those above 2 147 483 647 ms, as 1 ms, as Node does. So a timer never fires in the
+   * turn of the event loop that set it.
    * @example
    * const clock = new VirtualClock()
    * clock.setTimeout(() => {
@@ -70,7 +71,7 @@ export class VirtualClock implements Clock {
    * await clock.advance(1000)
    */
   setTimeout(callback: () => void, ms: number): unknown {
-    const timer = { at: this.#now + (ms >= 1 ? ms : 1), nth: ++this.#count, callback }
+    const timer = { at: this.#now + (ms >= 1 && ms <= LONGEST_TIMER ? ms : 1), nth: ++this.#count, callback }
     this.#timers.splice(this.#indexOf(timer), 0, timer)
     return timer
   }

@@ -4,7 +4,8 @@ import { expect } from 'chai'
 import { errnos, opcodes, operations } from '../../src/protocol/index.ts'
 import { failureOf } from '../support/settled.ts'
 import { oldServers } from '../support/old-servers.ts'
-import { scriptedSession } from '../support/scripted-session.ts'
+import { replyFrame } from '../support/scripted-server.ts'
+import { reconnect, scriptedSession } from '../support/scripted-session.ts'
 
 const HOUR = 3_600_000
 
@@ -15,6 +16,19 @@ describe('on a server that lacks an operation,', () => {
     expect([path, stat.czxid]).to.deep.equal(['/a', 7n])
     await servers.settle(client.create('/b'))
     expect(servers.received).to.deep.equal(['zk create2', 'zk create exists create exists'])
+  })
+
+  it('a create can be cancelled also after create2 was replaced', async () => {
+    const all = await scriptedSession()
+    const stop = new AbortController()
+    const creating = failureOf(all.client.create('/a', '', { signal: stop.signal }))
+    const { xid } = await all.connection.next()
+    all.connection.send(replyFrame(xid, -1n, errnos.UNIMPLEMENTED))
+    const second = await reconnect(all)
+    expect((await second.next()).op).to.equal(operations.create)
+    const reason = new Error('cancelled')
+    stop.abort(reason)
+    expect(await creating).to.equal(reason)
   })
 
   it('a container becomes a persistent node', async () => {

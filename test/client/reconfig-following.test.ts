@@ -182,6 +182,15 @@ describe('followEnsemble', () => {
     expect(all.client.state).to.equal('connected')
   })
 
+  it('reports nothing if the session ends while the configuration is being read', async () => {
+    const all = await follow('one')
+    all.connection.close()
+    await reconnect(all, { timeOut: 0, sessionId: 0n })
+    await settle()
+    expect(all.client.state).to.equal('expired')
+    expect(all.callbackErrors).to.deep.equal([])
+  })
+
   it('ends with the session and reports nothing', async () => {
     const all = await follow('one')
     await answerConfig(all.connection, config('one:2181'))

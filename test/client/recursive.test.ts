@@ -2,6 +2,11 @@ import { expect } from 'chai'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { deleteRecursive } from '../../src/client/recursive.ts'
+import { operations } from '../../src/protocol/index.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
+import { statOf } from '../support/scripted-server.ts'
+import { scriptedSession } from '../support/scripted-session.ts'
+import { failureOf, trackSettled } from '../support/settled.ts'
 
 describe('deleteRecursive()', () => {
   it('needs memory in proportion to the depth of the tree, not to its square', async () => {
@@ -28,6 +33,20 @@ describe('deleteRecursive()', () => {
     await deleteRecursive(tree, '/', undefined)
     expect(grown / 2 ** 20, 'MiB').to.be.below(30)
     expect(deleted[0]).to.equal('twenty-characters-xx/twenty-characters-xx')
+  })
+
+  it('can be cancelled while it waits for the reply to a delete', async () => {
+    const { client, connection } = await scriptedSession()
+    const stop = new AbortController()
+    const deleting = failureOf(client.deleteRecursive('/a', { signal: stop.signal }))
+    connection.reply(await connection.next(), { body: { children: [], stat: statOf() } })
+    expect((await connection.next()).op).to.equal(operations.delete)
+    const reason = new Error('cancelled')
+    stop.abort(reason)
+    const isSettled = trackSettled(deleting)
+    await settle()
+    expect(isSettled()).to.equal(true)
+    expect(await deleting).to.equal(reason)
   })
 })
 

@@ -60,6 +60,14 @@ describe('an iterator of states', () => {
     expect(client.listeners.size).to.equal(0)
   })
 
+  it('yields nothing after return(), not even the states that were queued', async () => {
+    const client = new Stateful()
+    const states = new StateIterator(client, undefined)
+    client.enter('suspended')
+    await states.return()
+    expect(await states.next()).to.deep.equal({ value: undefined, done: true })
+  })
+
   it('yields the last state of a session that has ended before', async () => {
     const client = new Stateful()
     client.state = 'closed'

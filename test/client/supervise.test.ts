@@ -1,5 +1,6 @@
 // supervise() runs a function again on a new session when its session has expired.
 import { expect } from 'chai'
+import { getEventListeners } from 'node:events'
 import { supervise, type Client, type ConnectOptions, type Dial, type SessionTask, type Stat } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
@@ -13,7 +14,7 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-onBothServers('supervise', (fixture, { itInVirtualTime }) => {
+onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
   const run = <T>(work: SessionTask<T>, options?: ConnectOptions) =>
     supervise(fixture.server.connectString, { ...fixture.server.options, ...options }, work)
 
@@ -72,6 +73,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime }) => {
     await run(work, { signal: stop.signal })
     expect(runs).to.equal(10)
     expect(dependentSignalCount(stop.signal)).to.be.below(5)
+    expect(getEventListeners(stop.signal, 'abort')).to.deep.equal([])
   })
 
   itInVirtualTime('rejects with the error of the task while the session lives', async () => {
@@ -147,6 +149,54 @@ onBothServers('supervise', (fixture, { itInVirtualTime }) => {
     const call = run(work, { signal: abort.signal })
     expect(await failureOf(call)).to.equal(reason)
     expect(ended).to.equal(true)
+  })
+
+  itEverywhere('keeps the connection when its signal aborts, so that the task can clean up', async () => {
+    const stop = new AbortController()
+    const reason = new Error('SIGTERM')
+    const path = `${fixture.path}/of-the-task`
+    const call = run(
+      async (zk, signal) => {
+        await zk.create(path)
+        const stopped = aborted(signal)
+        stop.abort(reason)
+        await stopped
+        await zk.delete(path)
+      },
+      { signal: stop.signal },
+    )
+    expect(await failureOf(call)).to.equal(reason)
+    expect(await fixture.observer.exists(path)).to.equal(null)
+  })
+
+  itInVirtualTime(
+    'rejects with AUTHFAILED, without another session, if the server refuses its credentials',
+    async () => {
+      let runs = 0
+      const call = run(async (zk, signal) => {
+        runs++
+        await Promise.all([aborted(signal), failureOf(zk.addAuth('unknown', 'secret'))])
+      })
+      expect(await failureOf(call)).to.include({ code: 'AUTHFAILED', op: 'supervise' })
+      expect(runs).to.equal(1)
+    },
+  )
+
+  itInVirtualTime('rejects at once if its signal aborts just before its pause', async () => {
+    const stop = new AbortController()
+    const reason = new Error('stop')
+    const { clock } = fixture.server
+    let endedAt = NaN
+    const random = () => {
+      if (!Number.isNaN(endedAt)) stop.abort(reason)
+      return 0.5
+    }
+    const work: SessionTask<void> = async (zk, signal) => {
+      await Promise.all([aborted(signal), fixture.expire(zk)])
+      endedAt = clock.now()
+    }
+    expect(await failureOf(run(work, { signal: stop.signal, random }))).to.equal(reason)
+    expect(clock.now()).to.equal(endedAt)
   })
 
   itInVirtualTime(

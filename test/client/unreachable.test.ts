@@ -175,6 +175,24 @@ describe('connect() without a server', () => {
       expect(callbackErrors).to.deep.equal([thrown])
     })
 
+    it('waits longer for a silent host in each attempt, up to a third of the session timeout, and to 5 s at most', async () => {
+      for (const [sessionTimeout, expected] of [
+        [3000, [1000, 1000, 1000]],
+        [60_000, [1000, 2000, 4000, 5000, 5000]],
+      ] as const) {
+        const all = await scriptedSession({ sessionTimeout }, 'a')
+        all.connection.close()
+        const times: number[] = []
+        while (times.length < expected.length) {
+          const silent = await redial(all)
+          const dialledAt = all.clock.now()
+          while (!silent.dropped) await all.clock.advance(1)
+          times.push(all.clock.now() - dialledAt)
+        }
+        expect(times).to.deep.equal(expected)
+      }
+    })
+
     it('keeps a session that exists, although all hosts refuse the connection', async () => {
       const all = await scriptedSession({}, 'a,b')
       all.connection.close()

@@ -103,6 +103,17 @@ describe('a server that', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
+  it('answers leaves maxPending as it is, because the exchange does not count', async () => {
+    const { opening, server } = scriptedConnect({ sasl: plain, maxPending: 1 })
+    const connection = await server.next()
+    connection.open()
+    connection.handshake()
+    connection.reply(await connection.next(), token(''))
+    const client = await opening
+    void client.getData('/a').catch(() => undefined)
+    expect(await client.getData('/b').catch((error: unknown) => error)).to.include({ code: 'TOOMANYPENDING' })
+  })
+
   it('is silent during the exchange is dropped after attemptTimeout, without a ping', async () => {
     const { opening, server, clock } = scriptedConnect({ sasl, attemptTimeout: 2500 })
     opening.catch(() => undefined)

@@ -45,6 +45,23 @@ describe('reconnecting', () => {
     })
   })
 
+  it('requests the timeout of the option again, although the server chose another', async () => {
+    const all = await scriptedSession({}, 'zk', { timeOut: T / 2 })
+    expect(all.client.sessionTimeout).to.equal(T / 2)
+    all.connection.close()
+    expect((await reconnect(all)).connectRequest?.timeOut).to.equal(T)
+  })
+
+  it('names the last failure in the errors of the calls that waited', async () => {
+    const all = await scriptedSession()
+    all.connection.close(new Error('the first'))
+    const waiting = failureOf(all.client.getData('/a'))
+    ;(await redial(all)).close(new Error('the second'))
+    all.clock.stall(T)
+    await all.clock.advance(0)
+    expect(String(((await waiting) as ZooKeeperError).cause)).to.contain('the second')
+  })
+
   it('takes the last zxid from replies only, and never a smaller one', async () => {
     const all = await scriptedSession()
     const { client, connection } = all

@@ -1,19 +1,14 @@
 // TLS with real servers, whose certificates are valid or invalid, and the errors that result.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import {
-  connect as connectTcp,
-  createServer as createTcpServer,
-  type AddressInfo,
-  type Server,
-  type Socket,
-} from 'node:net'
+import { connect as connectTcp, createServer as createTcpServer, type AddressInfo, Socket, type Server } from 'node:net'
 import {
   createServer as createTlsServer,
   type Server as TlsServer,
   type TlsOptions as TlsServerOptions,
   type TLSSocket,
 } from 'node:tls'
+import { mock } from 'node:test'
 import { connect, ZooKeeperError, type Client, type ConnectOptions } from '../../src/index.ts'
 import { CertificateAuthority, type Certificate } from '../support/certificates.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
@@ -293,6 +288,25 @@ describe('TLS', function () {
       expect(serverNames).to.deep.equal(['localhost', false])
     })
 
+    it('sends the option servername instead, and requires a certificate for that name', async () => {
+      const serverNames: unknown[] = []
+      const certificate = await ca.issue('named', 'DNS:zk.example')
+      const proxy = await startProxy({ ...certificate }, ({ servername }) => serverNames.push(servername))
+      const tls = { ca: ca.cert, servername: 'zk.example' }
+      await works(await connect(`localhost:${portOf(proxy)}`, { ...PATIENT, tls }))
+      expect(serverNames).to.deep.equal(['zk.example'])
+    })
+
+    it('sends each write at once, without Nagle’s algorithm', async () => {
+      const proxy = await startProxy({})
+      const setNoDelay = mock.method(Socket.prototype, 'setNoDelay')
+      const zk = await connect(`localhost:${portOf(proxy)}`, { ...PATIENT, tls: { ca: ca.cert } })
+      setNoDelay.mock.restore()
+      const calls = setNoDelay.mock.calls.map(call => [(call.this as Socket).remotePort, ...call.arguments])
+      expect(calls).to.deep.include([portOf(proxy), true])
+      await works(zk)
+    })
+
     it('uses version 1.2 or later even if the caller allows older ones', async () => {
       const versions: unknown[] = []
       const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
@@ -311,6 +325,24 @@ describe('TLS', function () {
       )
       await listening(proxy)
       expect((await failure(`127.0.0.1:${portOf(proxy)}`, {})).message).to.match(/the server speaks TLS on this port/)
+    })
+
+    it('closes the probe that has found a TLS server', async () => {
+      let isProbeClosed: Promise<unknown> | undefined
+      const proxy = createTcpServer(socket =>
+        socket
+          .on('error', () => undefined)
+          .once('data', chunk => {
+            // Only the probe begins a handshake of TLS.
+            if (chunk[0] !== 22) return void socket.destroy()
+            isProbeClosed = once(socket, 'close')
+            socket.write(Buffer.from('15030300020246', 'hex'))
+          }),
+      )
+      await listening(proxy)
+      const error = await failure(`127.0.0.1:${portOf(proxy)}`, { attemptTimeout: 5000 })
+      expect(error.message).to.match(/the server speaks TLS on this port/)
+      await isProbeClosed
     })
 
     it('reports that the server does not speak TLS if the reply is in another protocol', async () => {

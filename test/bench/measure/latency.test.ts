@@ -29,6 +29,12 @@ describe('latencies of the benchmark', () => {
     expect(corrected.p99).to.be.closeTo(99, 1)
   })
 
+  it('count the last operation that a stall delays, however short its wait was', () => {
+    const { count, min } = latencyOf([2.5], 1)
+    expect(count).to.equal(3)
+    expect(min).to.be.closeTo(0.5, 0.01)
+  })
+
   it('add nothing if no operation takes longer than the interval', () => {
     expect(latencyOf([1, 2, 3], 5).count).to.equal(3)
   })

@@ -43,10 +43,22 @@ describe('a run of one scenario', () => {
     expect(run.measurement.timed[0]?.steps).to.have.length(2)
     expect(run.measurement.asExpected).to.equal(true)
   })
+
+  it('reports the processor time of clients and server as shares of one core', async () => {
+    // The server is busy all the time.
+    const { run } = lockOf(3, 1, scenario, () => performance.now() / 1000)
+    await run.gather()
+    await run.count()
+    const { client, server, machine } = run.measurement.counted[0]?.busy ?? expect.fail('no slice')
+    expect(client).to.equal(0.5)
+    expect(server).to.be.within(0.5, 2)
+    // The clients of this test use no processor time.
+    expect(machine).to.equal(server)
+  })
 })
 
 /** Workers whose contenders get a lock in the order of their indexes, `atOnce` at a time. */
-function lockOf(size: number, atOnce = 1, played = scenario) {
+function lockOf(size: number, atOnce = 1, played = scenario, serverCpuSeconds = (): number | undefined => undefined) {
   const acts: string[] = []
   const expected: (number | undefined)[] = []
   let [granted, frames] = [0, 0]
@@ -76,6 +88,6 @@ function lockOf(size: number, atOnce = 1, played = scenario) {
     busy: () => Promise.resolve([0.5]),
     cpuMs: () => 0,
   }
-  const run = new ScenarioRun(played, size, { workers, directory: '/d', serverCpuSeconds: () => undefined })
+  const run = new ScenarioRun(played, size, { workers, directory: '/d', serverCpuSeconds })
   return { run, acts, expected }
 }

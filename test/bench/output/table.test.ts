@@ -42,10 +42,11 @@ describe('the table of the benchmark', () => {
   })
 
   it('shows bytes in three digits', () => {
-    expect([999, 1000, 999_499, 1e6, 6e9, NaN].map(bytes)).to.deep.equal([
+    expect([999, 1000, 999_499, 999_700, 1e6, 6e9, NaN].map(bytes)).to.deep.equal([
       '999',
       '1.00k',
       '999k',
+      '1.00M',
       '1.00M',
       '6.00G',
       '-',

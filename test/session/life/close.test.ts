@@ -180,6 +180,28 @@ describe('close', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
+  it('waits for the reply with any timeout, also one that is longer than a timer can be', async () => {
+    const { client, connection, clock } = await scriptedSession()
+    const closing = client.close({ timeout: 2 ** 31 })
+    const isClosed = trackSettled(closing)
+    await clock.advance(5)
+    expect(isClosed()).to.equal(false)
+    connection.reply(await connection.next())
+    await closing
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('in a listener of the lease that the next attempt ends opens no connection', async () => {
+    const { client, connection, clock, server } = await scriptedSession()
+    client.leaseSignal.addEventListener('abort', () => void client.close())
+    connection.close()
+    // The process executes nothing for a while, so the attempt is the first to see that the lease is over.
+    clock.stall(2 * T)
+    await clock.advance(0)
+    expect(client.state).to.equal('closed')
+    expect(server.connections).to.have.length(1)
+  })
+
   it('rejects invalid options with BADARGUMENTS, and leaves the session open', async () => {
     const { client } = await scriptedSession()
     for (const options of ['SIGTERM', { timeout: -1 }, { timeout: '2s' }, { timeOut: 5 }] as never[])

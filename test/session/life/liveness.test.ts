@@ -180,6 +180,17 @@ describe('silence', () => {
 })
 
 describe('the lease of a session', () => {
+  it('that ended during a stall aborts its signal before the calls on a closed socket reject', async () => {
+    const { client, connection, clock } = await scriptedSession()
+    const log: string[] = []
+    client.leaseSignal.addEventListener('abort', () => log.push('lease'))
+    const reading = client.getData('/a').catch(() => log.push('call'))
+    clock.stall(T)
+    connection.close()
+    await reading
+    expect(log).to.deep.equal(['lease', 'call'])
+  })
+
   it('counts from the time at which the last answered packet was sent, not from its reply', async () => {
     const { client, connection, clock } = await scriptedSession()
     expect(client.validFor()).to.equal(T)

@@ -13,9 +13,10 @@ const hosts = (...names: string[]): SrvRecord[] => names.map(name => ({ name, po
 function opening(records: SrvRecord[] | undefined, options: ConnectOptions = {}, servers = `dns-srv://${NAME}/app`) {
   const clock = new VirtualClock()
   const server = new ScriptedServer()
-  const dns = { records, lookups: [] as string[] }
+  const dns = { records, lookups: [] as string[], answer: undefined as (() => Promise<SrvRecord[]>) | undefined }
   const resolveSrv = (name: string): Promise<SrvRecord[]> => {
     dns.lookups.push(name)
+    if (dns.answer !== undefined) return dns.answer()
     if (dns.records === undefined) return Promise.reject(new Error(`querySrv ENOTFOUND ${name}`))
     return Promise.resolve(dns.records)
   }
@@ -146,6 +147,21 @@ describe('SRV records', () => {
     const all = await opened(hosts('zk1'))
     await closeCleanly(all)
     expect(all.clock.pendingTimers).to.equal(0)
+  })
+
+  it('of a lookup that ends after the list was replaced are ignored', async () => {
+    const all = await opened(hosts('zk1'))
+    let answer: (records: SrvRecord[]) => void = () => undefined
+    all.dns.answer = () => new Promise(resolve => (answer = resolve))
+    all.connection.close()
+    while (all.dns.lookups.length < 2) await all.clock.advance(1)
+    all.client.updateServerList('listed')
+    answer(hosts('late'))
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const next = await redial(all)
+      expect(next.address.host).to.equal('listed')
+      next.close()
+    }
   })
 
   it('can be replaced by a list, and a list by SRV records', async () => {

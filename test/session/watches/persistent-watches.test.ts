@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { errnos, eventTypes, operations, watcherTypes } from '../../../src/protocol/index.ts'
 import type { WatchEvent } from '../../../src/client/index.ts'
+import { PersistentWatches } from '../../../src/session/watches/persistent-watches.ts'
+import { EventQueue } from '../../../src/session/watches/watcher.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { failureOf } from '../../support/settled.ts'
 import type { Received } from '../../support/scripted-server.ts'
@@ -8,6 +10,16 @@ import { reconnect, scriptedSession } from '../../support/scripted-session.ts'
 import { arm, lose, removals } from './set-watch.ts'
 
 describe('a persistent watch', () => {
+  it('that is closed is not kept for the end of its view', () => {
+    const watches = new PersistentWatches()
+    const [owner, queue] = [{}, new EventQueue('/a', 1)]
+    const subscription = { serverPath: '/a', mode: 'persistent', queue, show: String, owner } as const
+    watches.add(subscription)
+    expect(watches.ownedBy(owner)).to.deep.equal([subscription])
+    watches.remove(subscription)
+    expect(watches.ownedBy(owner)).to.deep.equal([])
+  })
+
   it('added while suspended is set once and reports no resync', async () => {
     const all = await scriptedSession()
     all.connection.close()
