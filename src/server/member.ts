@@ -54,15 +54,15 @@ export class Member extends ServerControls {
 
   /** True from `cutOff()` to `heal()`. */
   get isCutOff(): boolean {
-    return this.#peer.isCutOff
+    return this.#peer.cut !== 'none'
   }
 
   /**
    * Delays each message between this server and the leader, in each direction. So the server applies transactions late,
    * and its clients wait for writes and for sync. For the leader, it delays the messages of all servers. Messages that
    * are on their way are delayed by the new time too; `lag(0)` delivers them at once.
-   * @param ms milliseconds. A server hears nothing from its leader for that time at first, so `syncLimit` ticks or more
-   * have the effect of `cutOff()`.
+   * @param ms milliseconds. The leader hears nothing from the server for twice that time at first, so half of `syncLimit`
+   * ticks or more have the effect of `cutOff()`.
    * @throws ZooKeeperError BADARGUMENTS if `ms` is not from 0 to 2147483647
    * @example
    * await using server = await Server.start({ servers: 3 })
@@ -82,14 +82,19 @@ export class Member extends ServerControls {
    * Cuts the network between this server and all others, until `heal()`. Clients still reach it. A follower answers
    * pings and reads for `syncLimit` ticks; writes and new sessions wait. Then it closes its connections and refuses new
    * ones, or serves reads only if the option `readOnlyMode` is set. The others elect a leader if this server led them.
+   * @param direction the messages that do not arrive: those sent to this server ('incoming'), or those that it sends
+   * ('outgoing'). A server with a cut in one direction takes part in no election either. Default: both
+   * @throws ZooKeeperError BADARGUMENTS if there is no such direction
    * @example
    * await using server = await Server.start({ servers: 3 })
    * const [follower] = server.followers
    * follower?.cutOff()
    * follower?.isCutOff // => true
    */
-  cutOff(): void {
-    this.#ensemble.setCutOff(this.#peer, true)
+  cutOff(direction: 'incoming' | 'outgoing' | 'both' = 'both'): void {
+    if (!['incoming', 'outgoing', 'both'].includes(direction))
+      throw badArguments('cutOff', '', `direction must be 'incoming', 'outgoing' or 'both', not ${direction as string}`)
+    this.#ensemble.setCut(this.#peer, direction)
   }
 
   /**
@@ -103,6 +108,6 @@ export class Member extends ServerControls {
    * follower?.isCutOff // => false
    */
   heal(): void {
-    this.#ensemble.setCutOff(this.#peer, false)
+    this.#ensemble.setCut(this.#peer, 'none')
   }
 }

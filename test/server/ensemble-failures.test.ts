@@ -95,6 +95,82 @@ describe('an embedded ensemble that fails', () => {
     })
   })
 
+  describe('with a server that is cut off in one direction', () => {
+    it('applies what a follower hears that cannot answer, until the leader drops it after syncLimit ticks', async () => {
+      const { server } = await start()
+      const [mute, other] = ensemble.others
+      const client = await ensemble.open([mute], { sessionTimeout: 20_000 })
+      const elsewhere = await ensemble.open([other], { sessionTimeout: 20_000 })
+      await elsewhere.create('/x', 'old')
+      mute.cutOff('outgoing')
+      await elsewhere.setData('/x', 'new')
+      expect(await text(client, '/x')).to.equal('new')
+      const isDone = trackSettled(client.setData('/x', 'newer').catch(() => undefined))
+      await ensemble.clock.advance(UNAWARE - TICK)
+      expect([isDone(), mute.mode]).to.deep.equal([false, 'follower'])
+      await ensemble.clock.advance(TICK)
+      expect([isDone(), mute.mode]).to.deep.equal([true, 'looking'])
+      expect(await text(elsewhere, '/x')).to.equal('new')
+      await ensemble.clock.advance(10 * TICK)
+      expect([mute.mode, server.leader?.epoch]).to.deep.equal(['looking', 1])
+      mute.heal()
+      expect(mute.isCutOff).to.equal(false)
+      await ensemble.clock.advance(ELECTION)
+      expect(mute.mode).to.equal('follower')
+    })
+
+    it('executes the writes of a follower that hears nothing, which gives up after syncLimit ticks', async () => {
+      await start()
+      const [deaf, other] = ensemble.others
+      const client = await ensemble.open([deaf], { sessionTimeout: 20_000 })
+      const reader = await ensemble.open([deaf], { sessionTimeout: 20_000 })
+      const elsewhere = await ensemble.open([other], { sessionTimeout: 20_000 })
+      deaf.cutOff('incoming')
+      const failing = failureOf(client.create('/x'))
+      await ensemble.quiet()
+      expect(await elsewhere.exists('/x')).not.to.equal(null)
+      expect(await reader.exists('/x')).to.equal(null)
+      await ensemble.clock.advance(UNAWARE)
+      expect(deaf.mode).to.equal('looking')
+      expect(await failing).to.have.property('fate', 'unknown')
+    })
+
+    for (const direction of ['incoming', 'outgoing'] as const)
+      it(`elects another leader if the leader's ${direction} messages are lost, and the old one steps down`, async () => {
+        const { server } = await start()
+        const old = ensemble.leader
+        const client = await ensemble.open(server.members, { sessionTimeout: 20_000 })
+        await client.create('/x')
+        old.cutOff(direction)
+        await ensemble.clock.advance(UNAWARE + TICK + ELECTION)
+        expect(old.mode).to.equal('looking')
+        expect(server.leader?.epoch).to.equal(2)
+        await ensemble.settled(client.retry(() => client.setData('/x', '')))
+        old.heal()
+        await ensemble.clock.advance(ELECTION)
+        expect(old.mode).to.equal('follower')
+      })
+
+    it('drops a follower that was paused for syncLimit ticks, and lets it follow again', async () => {
+      await start()
+      const [paused] = ensemble.others
+      const client = await ensemble.open([ensemble.leader])
+      paused.pause()
+      await ensemble.clock.advance(UNAWARE)
+      await client.create('/x')
+      paused.resume()
+      expect(paused.mode).to.equal('looking')
+      await ensemble.clock.advance(ELECTION)
+      expect(paused.mode).to.equal('follower')
+      expect(paused.snapshot().nodes.has('/x')).to.equal(true)
+    })
+
+    it('is refused in a direction that does not exist', async () => {
+      await start()
+      expect(() => ensemble.leader.cutOff('sideways' as 'both')).to.throw('not sideways')
+    })
+  })
+
   describe('in an election', () => {
     it('closes all connections, keeps nodes and sessions, and continues with the next epoch', async () => {
       const { server } = await start()

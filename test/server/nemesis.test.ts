@@ -22,7 +22,8 @@ const actions = {
     void (server.members.length > 0 && server.elect(random() < 0.5 ? oneOf(random, server.members) : undefined)),
   lag: (target: Target, _: Server, random: Random) =>
     'lag' in target ? target.lag(oneOf(random, [0, 50, 1500])) : undefined,
-  cutOff: (target: Target) => ('cutOff' in target ? target.cutOff() : undefined),
+  cutOff: (target: Target, _: Server, random: Random) =>
+    'cutOff' in target ? target.cutOff(oneOf(random, ['both', 'incoming', 'outgoing'])) : undefined,
   heal: (target: Target) => ('heal' in target ? target.heal() : undefined),
 }
 

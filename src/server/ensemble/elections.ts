@@ -2,7 +2,7 @@
 // FastLeaderElection).
 import type { Settings } from '../control/options.ts'
 import type { Leader } from './leader.ts'
-import { nthGreatest, type Network } from './network.ts'
+import type { Network } from './network.ts'
 import type { Peer } from './peer.ts'
 import { ReadOnly } from './read-only.ts'
 import type { Replication } from './replication.ts'
@@ -72,11 +72,10 @@ export class Elections {
 
   /** Must be called when another server can or cannot reach this one any more. */
   onReachable(peer: Peer): void {
-    const { leading, epoch } = this.#network
+    const network = this.#network
     // The others have another leader or none, and have closed their connections to this server.
-    const isObsolete = leading === undefined || peer.epoch !== epoch
-    if (peer.isReachable && isObsolete) this.#look(peer)
-    this.#network.flush()
+    if (peer.isReachable && peer !== network.leading && !network.isFollowing(peer)) this.#look(peer)
+    network.flush()
     this.schedule()
   }
 
@@ -99,7 +98,6 @@ export class Elections {
   schedule(): void {
     const { clock } = this.#settings
     clock.clearTimeout(this.#electionTimer)
-    this.#noteContact()
     if (this.#network.voters.length === 0) return
     this.#electionTimer = clock.setTimeout(() => this.#elect(), ELECTION_MS)
   }
@@ -108,7 +106,11 @@ export class Elections {
     const { clock, tickTime } = this.#settings
     this.#tickTimer = clock.setTimeout(() => this.#tick(), tickTime / 2)
     this.#ticks++
-    if (this.#network.leading?.core.isPaused === false) for (const peer of this.#network.followers) this.#ping(peer)
+    const { leading } = this.#network
+    if (leading?.core.isPaused === false)
+      for (const peer of this.#network.followers)
+        if (this.#isOver(peer.answeredAt)) this.#drop(leading, peer)
+        else this.#ping(peer)
     for (const peer of this.#network.peers)
       if (!peer.core.isPaused) {
         if (this.#hasLostContact(peer)) this.#look(peer)
@@ -124,26 +126,30 @@ export class Elections {
       const touched = [...peer.touched]
       peer.touched.clear()
       network.toLeader(peer, 'pong', () => {
-        peer.answeredAt = network.clock.now()
-        this.#noteContact()
         for (const session of touched) if (sessions.get(session.id) !== undefined) sessions.touch(session)
       })
     })
   }
 
-  /** Notes when the leader last had answers from enough followers. */
-  #noteContact(): void {
-    const { leading, followers, majority } = this.#network
-    if (leading !== undefined)
-      leading.heardAt = nthGreatest([Infinity, ...followers.map(({ answeredAt }) => answeredAt)], majority)
+  /** The leader closes the connection of a follower that has sent it nothing for `syncLimit` ticks (LearnerHandler). */
+  #drop(leading: Peer, peer: Peer): void {
+    peer.isConnected = false
+    // A follower that the end of the connection does not reach, notices the silence of the leader.
+    if (leading.reaches(peer)) this.#look(peer)
   }
 
   #hasLostContact(peer: Peer): boolean {
-    const { clock, tickTime, syncLimit } = this.#settings
-    const silence = clock.now() - peer.heardAt
+    const { leading, followers, majority } = this.#network
+    if (peer.state === 'follower') return this.#isOver(peer.heardAt)
     // The leader checks its followers at each whole tick (Leader.lead).
-    if (peer.state === 'leader') return this.#ticks % 2 === 0 && silence > syncLimit * tickTime
-    return peer.state === 'follower' && silence >= syncLimit * tickTime
+    const isChecked = peer.state === 'leader' && this.#ticks % 2 === 0
+    return isChecked && (peer !== leading || followers.length + 1 < majority)
+  }
+
+  /** Returns true if nobody waits any longer for a message after the one at this time. */
+  #isOver(time: number): boolean {
+    const { clock, tickTime, syncLimit } = this.#settings
+    return clock.now() - time >= syncLimit * tickTime
   }
 
   #mustServeReads(peer: Peer): boolean {
@@ -174,7 +180,9 @@ export class Elections {
     const network = this.#network
     const { leading } = network
     if (leading === undefined) return
-    const notified = network.followers.filter(peer => network.isConnected(peer))
+    const { followers } = network
+    const notified = followers.filter(peer => leading.reaches(peer))
+    for (const peer of followers) peer.isConnected = false
     network.leading = undefined
     this.#leader.stop()
     for (const peer of [leading, ...notified]) peer.enter('looking')

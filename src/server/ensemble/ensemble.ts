@@ -15,7 +15,7 @@ import type { Cluster } from './cluster.ts'
 import { Elections } from './elections.ts'
 import { Leader, type LeaderOwner } from './leader.ts'
 import { Network, type Route } from './network.ts'
-import { Peer } from './peer.ts'
+import { Peer, type Cut } from './peer.ts'
 import { Replication, type TransactionLog } from './replication.ts'
 
 export class Ensemble implements Cluster, LeaderOwner {
@@ -94,8 +94,8 @@ export class Ensemble implements Cluster, LeaderOwner {
     queueMicrotask(() => this.#settings.onMemberChange(member))
   }
 
-  routeOf(peer: Peer): Route {
-    return this.#network.routeOf(peer)
+  routeOf(peer: Peer, direction: 'toLeader' | 'fromLeader'): Route {
+    return this.#network.routeOf(peer, direction)
   }
 
   // Requests
@@ -176,8 +176,8 @@ export class Ensemble implements Cluster, LeaderOwner {
     this.#network.flush()
   }
 
-  setCutOff(peer: Peer, isCutOff: boolean): void {
-    peer.isCutOff = isCutOff
+  setCut(peer: Peer, cut: Cut): void {
+    peer.cut = cut
     this.#elections.onReachable(peer)
   }
 

@@ -24,7 +24,12 @@ export class Network {
   }
 
   get followers(): readonly Peer[] {
-    return this.peers.filter(({ state, epoch }) => state === 'follower' && epoch === this.epoch)
+    return this.peers.filter(peer => this.isFollowing(peer))
+  }
+
+  /** Returns true if the leader has a connection to the server. */
+  isFollowing({ isConnected, epoch }: Peer): boolean {
+    return isConnected && epoch === this.epoch
   }
 
   /** The servers that take part in an election. */
@@ -32,22 +37,22 @@ export class Network {
     return this.peers.filter(({ isReachable, isLooking }) => isReachable && isLooking)
   }
 
-  /** Returns true if messages arrive between the server and the leader. */
-  isConnected(peer: Peer): boolean {
-    return this.leading?.isReachable === true && peer.isReachable && peer.epoch === this.epoch
-  }
-
-  routeOf(peer: Peer): Route {
+  routeOf(peer: Peer, direction: 'toLeader' | 'fromLeader'): Route {
+    const isOpen = (leading: Peer) => (direction === 'toLeader' ? peer.reaches(leading) : leading.reaches(peer))
     return {
       delay: () => peer.lag + (this.leading?.lag ?? 0),
-      isCut: () => !this.isConnected(peer),
+      isCut: () => this.leading === undefined || !this.isFollowing(peer) || !isOpen(this.leading),
     }
   }
 
   toLeader(peer: Peer, kind: MemberMessage['kind'], message: () => void): void {
+    const delivered = () => {
+      peer.answeredAt = this.clock.now()
+      message()
+    }
     if (peer === this.leading) return message()
     this.#report(peer, this.leading, kind)
-    peer.toLeader.send(message)
+    peer.toLeader.send(delivered)
   }
 
   fromLeader(peer: Peer, kind: MemberMessage['kind'], message: () => void): void {

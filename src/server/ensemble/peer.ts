@@ -12,6 +12,9 @@ import type { ServerSession } from '../database/sessions.ts'
 import type { Ensemble } from './ensemble.ts'
 import { Channel } from './network.ts'
 
+/** The messages of a server that do not arrive: those that it sends, those sent to it, or both. */
+export type Cut = 'none' | 'incoming' | 'outgoing' | 'both'
+
 export class Peer implements Role {
   readonly isImmediate = false
   readonly core: ServerCore
@@ -30,14 +33,16 @@ export class Peer implements Role {
   epoch = 0
   /** The delay of each message to and from the leader, in milliseconds. */
   lag = 0
-  isCutOff = false
+  cut: Cut = 'none'
+  /** True while the leader has a connection to this follower. */
+  isConnected = false
   /** The last entry that this server has logged, that the leader knows that it has, and that was sent to it. */
   logged = 0
   acknowledged = 0
   proposed = 0
-  /** The last time of a message from the leader. For the leader: of messages from a majority. */
+  /** The last time of a message from the leader. */
   heardAt = 0
-  /** The last time at which the leader had an answer to its ping. */
+  /** The last time at which the leader had a message from this server. */
   answeredAt = 0
   #applied = 0
   #waiting: { n: number; task: () => void }[] = []
@@ -47,8 +52,8 @@ export class Peer implements Role {
     this.#ensemble = ensemble
     this.core = core
     this.faults = faults
-    this.toLeader = new Channel(clock, ensemble.routeOf(this))
-    this.fromLeader = new Channel(clock, ensemble.routeOf(this))
+    this.toLeader = new Channel(clock, ensemble.routeOf(this, 'toLeader'))
+    this.fromLeader = new Channel(clock, ensemble.routeOf(this, 'fromLeader'))
   }
 
   /** The last entry of the log that this server has applied. */
@@ -66,7 +71,14 @@ export class Peer implements Role {
 
   /** True if other servers can reach this one. */
   get isReachable(): boolean {
-    return this.core.isRunning && !this.core.isPaused && !this.isCutOff
+    return this.core.isRunning && !this.core.isPaused && this.cut === 'none'
+  }
+
+  /** Returns true if a message to the other server arrives. */
+  reaches(other: Peer): boolean {
+    const [from, to] = [this.core, other.core]
+    const isCut = ['both', 'outgoing'].includes(this.cut) || ['both', 'incoming'].includes(other.cut)
+    return from.isRunning && to.isRunning && !from.isPaused && !to.isPaused && !isCut
   }
 
   get isLooking(): boolean {
@@ -76,6 +88,7 @@ export class Peer implements Role {
   /** Changes the state. Closes all connections, and drops what waits for the leader. */
   enter(state: MemberMode, role?: Role): void {
     this.#state = state
+    this.isConnected = state === 'follower'
     this.since = this.core.settings.clock.now()
     this.#disconnect()
     this.core.become(role)
