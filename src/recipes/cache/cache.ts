@@ -9,7 +9,7 @@ import { checkArguments, checkListener } from '../node/arguments.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { cacheOptionChecks, changesOptionChecks, type CacheOptions, type CacheState } from './cache-options.ts'
-import { Changes, type CacheChange, type CacheNode, type CacheChangesOptions } from './changes.ts'
+import { Changes, type CacheChange, type CacheChangesOptions, type CacheFollower, type CacheNode } from './changes.ts'
 import { Content } from './content.ts'
 import { Copy } from './copy.ts'
 import { Keeper } from './keeper.ts'
@@ -243,6 +243,16 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     return this
   }
 
+  /** @internal Calls the follower from now on. */
+  follow(follower: CacheFollower): void {
+    this.#changes.follow(follower)
+  }
+
+  /** @internal True until the cache has read the tree, and again while it reads it after a lost connection. */
+  get isLoading(): boolean {
+    return !this.#isReady || this.#reads.isLoading
+  }
+
   // The end
 
   /**
@@ -288,6 +298,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   #onLoaded(): void {
     this.#isReady = true
     this.#settleReady.resolve()
+    this.#changes.loaded()
   }
 
   #checkSize(): void {

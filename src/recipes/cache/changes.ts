@@ -76,6 +76,14 @@ interface End {
   error?: unknown
 }
 
+/** Another recipe that follows a cache. It is called at once, before all readers and listeners. */
+export interface CacheFollower {
+  onChange(change: CacheChange): void
+  /** Called each time when the cache has read the whole tree. */
+  onLoaded(): void
+  onEnd(error: unknown): void
+}
+
 /** The changes for one reader, in their order. */
 export class ChangeQueue implements AsyncIterator<CacheChange, undefined>, AsyncIterable<CacheChange> {
   readonly #path: string
@@ -165,6 +173,7 @@ export class Changes {
   readonly #callLater: (callback: () => unknown) => void
   readonly #queues = new Set<ChangeQueue>()
   readonly #listeners = new Set<(change: CacheChange) => unknown>()
+  #follower: CacheFollower | undefined
   #end: End | undefined
 
   /** @param callLater calls back in a microtask */
@@ -175,7 +184,12 @@ export class Changes {
 
   /** True if there is a reader or a listener. */
   get areHeard(): boolean {
-    return this.#queues.size > 0 || this.#listeners.size > 0
+    return this.#follower !== undefined || this.#queues.size > 0 || this.#listeners.size > 0
+  }
+
+  follow(follower: CacheFollower): void {
+    this.#follower = follower
+    if (this.#end !== undefined) follower.onEnd(this.#end.error)
   }
 
   on(listener: (change: CacheChange) => unknown): void {
@@ -193,7 +207,12 @@ export class Changes {
     return queue
   }
 
+  loaded(): void {
+    this.#follower?.onLoaded()
+  }
+
   tell(change: CacheChange): void {
+    this.#follower?.onChange(change)
     for (const queue of this.#queues) queue.push(change)
     for (const listener of this.#listeners)
       this.#callLater(() => (this.#listeners.has(listener) ? listener(change) : undefined))
@@ -201,6 +220,7 @@ export class Changes {
 
   end(end: End): void {
     this.#end = end
+    this.#follower?.onEnd(end.error)
     for (const queue of this.#queues) queue.end(end)
   }
 }

@@ -1,6 +1,5 @@
 // The names and the data of members, as other libraries write them.
 import type { Data } from '../../client/index.ts'
-import type { Child } from './children-view.ts'
 
 /**
  * `curator`: as GroupMember of Curator; the name is the id. `party`: as kazoo's Party; the name is a UUID, and the data
@@ -17,8 +16,8 @@ export type MembershipDialect = 'curator' | 'party' | 'shallowParty'
 interface Naming {
   /** @param uuid a UUID without hyphens, new for each member */
   nameOf(id: string, uuid: string): string
-  /** Returns the id of the member, or undefined if the node is no member. */
-  idOf(child: Child): string | undefined
+  /** Returns the id of the member whose node has this name and data, or undefined if the node is no member. */
+  idOf(name: string, data: Buffer | null): string | undefined
   /** Returns why the member's own data is not possible. */
   dataProblem?: string
   /** Returns the node's data. */
@@ -26,16 +25,16 @@ interface Naming {
 }
 
 export const namings: Readonly<Record<MembershipDialect, Naming>> = {
-  curator: { nameOf: id => id, idOf: ({ name }) => name, dataOf: (_, data) => data },
+  curator: { nameOf: id => id, idOf: name => name, dataOf: (_, data) => data },
   party: {
     nameOf: (_, uuid) => `${uuid}__party__`,
-    idOf: ({ name, data }) => (name.includes('__party__') ? (data?.toString() ?? '') : undefined),
+    idOf: (name, data) => (name.includes('__party__') ? (data?.toString() ?? '') : undefined),
     dataOf: id => id,
     dataProblem: "a member of kazoo's Party has no data but its id",
   },
   shallowParty: {
     nameOf: (id, uuid) => `${uuid}-${id}`,
-    idOf: ({ name }) => name.slice(name.indexOf('-') + 1),
+    idOf: name => name.slice(name.indexOf('-') + 1),
     dataOf: id => id,
     dataProblem: "a member of kazoo's ShallowParty has no data but its id",
   },

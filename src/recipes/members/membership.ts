@@ -5,7 +5,8 @@ import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, Data, SignalOption } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
-import { ChildrenView, type Child, type Children } from './children-view.ts'
+import type { CacheNode } from '../cache/changes.ts'
+import { ChildrenView, type Children } from './children-view.ts'
 import { namings, type MembershipDialect } from './member-names.ts'
 import { membershipChecks, type Member, type MembershipChange, type MembershipOptions } from './membership-options.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
@@ -191,7 +192,7 @@ export class Membership implements AsyncDisposable {
 
   /** Waits until {@link members} contains the member that this session has created. */
   async #untilListed(path: string, session: bigint, signal: AbortSignal): Promise<void> {
-    const isListed = (children: Children) => children.get(nameOf(path))?.stat.ephemeralOwner === session
+    const isListed = (children: Children) => children.get(path)?.stat.ephemeralOwner === session
     const listed = async () => {
       for await (const children of this.#view.latest.values(signal)) if (isListed(children)) return
     }
@@ -218,9 +219,9 @@ export class Membership implements AsyncDisposable {
   }
 
   #changeOf(before: Children, after: Children): MembershipChange | undefined {
-    const without = (others: Children) => (node: Child) => others.get(node.name)?.stat.czxid !== node.stat.czxid
-    const isUpdated = (node: Child) => {
-      const old = before.get(node.name)?.stat
+    const without = (others: Children) => (node: CacheNode) => others.get(node.path)?.stat.czxid !== node.stat.czxid
+    const isUpdated = (node: CacheNode) => {
+      const old = before.get(node.path)?.stat
       return old?.czxid === node.stat.czxid && old.mzxid !== node.stat.mzxid
     }
     const [joined, left, updated] = [
@@ -233,13 +234,13 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Returns the members among these nodes, in the order of their creation. */
-  #membersIn(children: Children, isMeant: (node: Child) => boolean = () => true): Member[] {
+  #membersIn(children: Children, isMeant: (node: CacheNode) => boolean = () => true): Member[] {
     return [...children.values()]
       .filter(isMeant)
       .sort((a, b) => (a.stat.czxid < b.stat.czxid ? -1 : 1))
-      .flatMap(node => {
-        const id = namings[this.#dialect].idOf(node)
-        return id === undefined ? [] : [{ id, data: node.data, session: node.stat.ephemeralOwner, path: node.path }]
+      .flatMap(({ path, data = null, stat }) => {
+        const id = namings[this.#dialect].idOf(nameOf(path), data)
+        return id === undefined ? [] : [{ id, data, session: stat.ephemeralOwner, path }]
       })
   }
 }

@@ -2,7 +2,8 @@
 import { aSignal, checked, clockOf, randomOf } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
-import { ChildrenView, type Child } from './children-view.ts'
+import type { CacheNode } from '../cache/changes.ts'
+import { ChildrenView } from './children-view.ts'
 import { decodeInstance, type ServiceInstance } from './service-instance.ts'
 import { closed, SessionLoop } from './session-loop.ts'
 
@@ -73,7 +74,7 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
   readonly path: string
   readonly #options: ServiceProviderOptions<P>
   readonly #view: ChildrenView
-  readonly #decoded = new WeakMap<Child, ServiceInstance<P> | null>()
+  readonly #decoded = new WeakMap<CacheNode, ServiceInstance<P> | null>()
   /** The errors of each instance, by its id. */
   readonly #errors = new Map<string, Errors>()
   #client: Client
@@ -94,7 +95,7 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
 
   /** All instances, also those that are down or not enabled. The list is kept up to date while the session lasts. */
   get instances(): ServiceInstance<P>[] {
-    return [...this.#view.latest.value.values()].flatMap(child => this.#decode(child) ?? [])
+    return [...this.#view.latest.value.values()].flatMap(node => this.#decode(node) ?? [])
   }
 
   /**
@@ -212,17 +213,17 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
     return (this.#loop as SessionLoop).when(0)
   }
 
-  #decode(child: Child): ServiceInstance<P> | null {
-    let instance = this.#decoded.get(child)
+  #decode(node: CacheNode): ServiceInstance<P> | null {
+    let instance = this.#decoded.get(node)
     if (instance !== undefined) return instance
     try {
-      instance = decodeInstance<P>(child.data)
+      instance = decodeInstance<P>(node.data ?? null)
     } catch (error) {
       instance = null
       const { onInvalidInstance = warn } = this.#options
-      onInvalidInstance(child.path, error as Error)
+      onInvalidInstance(node.path, error as Error)
     }
-    this.#decoded.set(child, instance)
+    this.#decoded.set(node, instance)
     return instance
   }
 }

@@ -198,17 +198,6 @@ export const recipes: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/recipes/members/children-view.ts',
-    caughtBy: 'test/recipes/members/membership.test.ts',
-    bugs: [
-      {
-        bug: 'changes during a lost connection are missed',
-        from: 'this.#isAllStale = true\n        this.#markList()',
-        to: 'this.#isAllStale = true',
-      },
-    ],
-  },
-  {
     file: 'src/recipes/members/membership.ts',
     caughtBy: 'test/recipes/members/membership.test.ts',
     bugs: [

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
+import { creatorAllACL, openACL, supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { Membership, type MembershipChange } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
@@ -178,26 +178,99 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(idsOf(shallow.members)).to.deep.equal(['host-1'])
   })
 
-  for (const opcode of ['create2', 'addWatch', 'getChildren2', 'getData'] as const)
+  itEverywhere('follows in a new session only, also if the one before is still alive', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using group = new Membership(path)
+    await group.watch(one as Client)
+    const watches = await fixture.watchCount()
+    await createOthers()
+    await fixture.until(() => group.members.length === 2)
+    await group.watch(two as Client)
+    expect(idsOf(group.members)).to.deep.equal(['b', 'c'])
+    await fixture.until(async () => (await fixture.watchCount()) === watches)
+    await fixture.observer.delete(`${path}/b`)
+    await fixture.until(() => idsOf(group.members).join() === 'c')
+  })
+
+  itInVirtualTime(
+    'follows the group below another root if the client of the next session has another one',
+    async () => {
+      const client = await fixture.open()
+      for (const root of ['one', 'two'])
+        await fixture.observer.create(`${fixture.path}/${root}/group/${root}`, root, { parents: true })
+      const told: string[] = []
+      await using group = new Membership('/group', { onChange: change => told.push(lineOf(change)) })
+      for (const root of ['one', 'two']) await group.watch(client.chroot(`${fixture.path}/${root}`))
+      await fixture.until(() => told.length === 2)
+      expect(told).to.deep.equal(['+one=one', '-one +two=two'])
+      await group.close()
+      await client.settled()
+    },
+  )
+
+  itEverywhere('rejects with NOAUTH if it may not read the group', async () => {
+    await fixture.observer.addAuth('digest', 'bob:secret')
+    await fixture.observer.create(path, '', { acl: creatorAllACL })
+    const group = new Membership(path)
+    expect(await failureOf(group.watch(await fixture.open()))).to.have.property('code', 'NOAUTH')
+    await group.close()
+  })
+
+  itEverywhere('keeps the members while it may not read the group, reports it once, and then goes on', async () => {
+    const thrown: unknown[] = []
+    const onUncaughtError = (error: unknown) => thrown.push((error as ZooKeeperError).code)
+    const { faultyDial, client } = await fixture.openWithFaults({ onUncaughtError })
+    await createOthers()
+    await using group = new Membership(path)
+    await group.watch(client)
+    const told: string[] = []
+    const reading = (async () => {
+      for await (const change of group.changes()) told.push(lineOf(change))
+    })()
+    await fixture.observer.addAuth('digest', 'bob:secret')
+    await fixture.observer.setACL(path, creatorAllACL)
+    faultyDial.refuse()
+    faultyDial.accept()
+    await fixture.until(() => thrown.length === 1)
+    await fixture.observer.delete(`${path}/b`)
+    expect(idsOf(group.members)).to.deep.equal(['b', 'c'])
+    await fixture.observer.setACL(path, openACL)
+    await fixture.until(() => told.length === 2)
+    expect([told, thrown]).to.deep.equal([['+b=b +c=c', '-b'], ['NOAUTH']])
+    await group.close()
+    await reading
+  })
+
+  /** Without these members, the group would not be listed, and one would not be read together with another. */
+  const createOthers = async () => {
+    for (const id of ['b', 'c']) await fixture.observer.create(`${path}/${id}`, id, { parents: true })
+  }
+
+  for (const opcode of ['create2', 'addWatch', 'getData', 'getChildren2', 'multiRead'] as const)
     for (const fault of ['dropRequest', 'dropReply'] as const) {
-      const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
+      // On a real server, the event of the own node decides which nodes are read together.
+      const isRead = ['getData', 'getChildren2', 'multiRead'].includes(opcode)
+      const define = fault === 'dropRequest' || isRead ? itInVirtualTime : itEverywhere
       define(`joins once if the connection is lost at a ${opcode} (${fault})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
+        await createOthers()
         const happened = faultyDial[fault](opcodes[opcode])
         await using group = new Membership(path, { id: 'a', data: 'x' })
         await group.join(client)
         await happened
         expect(group.members.map(({ id, data, session }) => [id, data?.toString(), session])).to.deep.equal([
+          ['b', 'b', 0n],
+          ['c', 'c', 0n],
           ['a', 'x', client.sessionId],
         ])
       })
     }
 
-  for (const opcode of ['create2', 'addWatch', 'getChildren2', 'getData'] as const)
+  for (const opcode of ['create2', 'addWatch', 'getData', 'getChildren2', 'multiRead'] as const)
     for (const end of ['deliver', 'cut'] as const) {
       itInVirtualTime(`leaves no node and no watch if join() is cancelled during a ${opcode} (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
-        await fixture.observer.ensurePath(path)
+        await createOthers()
         const abort = new AbortController()
         const held = faultyDial.holdReply(opcodes[opcode])
         const failing = failureOf(new Membership(path, { id: 'a' }).join(client, { signal: abort.signal }))
@@ -212,6 +285,7 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
 
       itInVirtualTime(`rejects if the session expires during a ${opcode} of join() (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
+        await createOthers()
         const held = faultyDial.holdReply(opcodes[opcode])
         const failing = failureOf(new Membership(path, { id: 'a' }).join(client))
         await held

@@ -238,6 +238,8 @@ onBothServers('Partitioner', (fixture, { itInVirtualTime, itEverywhere }) => {
     for (const end of ['deliver', 'cut'] as const)
       itInVirtualTime(`leaves no node and no watch if its signal aborts during a ${opcode} (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
+        // A group without a member is not listed.
+        await fixture.observer.create(`${path}/members/b`, '', { parents: true })
         const held = faultyDial.holdReply(opcodes[opcode])
         const a = new Member(client, path, 'a')
         await held

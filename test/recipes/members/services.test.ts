@@ -217,6 +217,7 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
   for (const opcode of ['addWatch', 'getChildren2'] as const)
     itInVirtualTime(`leaves no watch if provider() is cancelled during a ${opcode}`, async () => {
       const { faultyDial, client } = await fixture.openWithFaults()
+      await fixture.observer.create(`${path}/api/a`, '', { parents: true })
       const services = await start(client)
       const abort = new AbortController()
       const held = faultyDial.holdReply(opcodes[opcode])
