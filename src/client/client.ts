@@ -1,5 +1,6 @@
 // The client: a session's operations, watches and state, with paths relative to a root in the server's tree.
 import { onAbort, untilAborted } from '../runtime/abort.ts'
+import { AsyncQueue } from '../runtime/async-queue.ts'
 import { badArguments, hex64, isCode, parentOf, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import type { SessionStats } from '../session/diagnostics.ts'
@@ -13,7 +14,6 @@ import { Operations } from './operations.ts'
 import type { Settings } from './options.ts'
 import { Pace } from './pace.ts'
 import { deleteRecursive, ensurePath } from './recursive.ts'
-import { StateIterator } from './state-iterator.ts'
 import { Transaction } from './transaction.ts'
 import {
   aBoolean,
@@ -332,37 +332,16 @@ export class Client extends Operations implements AsyncDisposable {
    */
   on(event: 'state', listener: StateListener): this {
     checkEvent('on', event, listener)
-    return this.#listen(listener, false)
-  }
-
-  #listen(listener: StateListener, isOnce: boolean): this {
     this.#listeners ??= new Map()
     if (this.#listeners.has(listener)) return this
-    const own: StateListener = (state, previous) => {
-      if (isOnce) this.off('state', listener)
-      return listener(state, previous)
-    }
+    const own: StateListener = (state, previous) => listener(state, previous)
     this.#listeners.set(listener, own)
     this.#session.states.on(own)
     return this
   }
 
   /**
-   * Like {@link on}, but calls the listener only at the next change.
-   * @example
-   * zk.once('state', state => {
-   *   state // => 'suspended'
-   * })
-   * server.dropConnections()
-   * await zk.whenConnected()
-   */
-  once(event: 'state', listener: StateListener): this {
-    checkEvent('once', event, listener)
-    return this.#listen(listener, true)
-  }
-
-  /**
-   * Removes a listener that {@link on} or {@link once} registered.
+   * Removes a listener that {@link on} registered.
    * @throws ZooKeeperError BADARGUMENTS as {@link on}
    * @example
    * const states: string[] = []
@@ -390,7 +369,16 @@ export class Client extends Operations implements AsyncDisposable {
    * }
    */
   states(options: SignalOption = {}): AsyncIterator<State, undefined> & AsyncIterable<State> {
-    return new StateIterator(this, checked('states', '', options, signalChecks).signal)
+    const { signal } = checked('states', '', options, signalChecks)
+    const push = (state: State) => {
+      states.push(state)
+      if (isTerminal(state)) states.end()
+    }
+    const states = new AsyncQueue<State>({ signal, onEnd: () => this.off('state', push) })
+    if (states.hasEnded) return states
+    this.on('state', push)
+    push(this.state)
+    return states
   }
 
   /**

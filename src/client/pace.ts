@@ -1,7 +1,8 @@
 // Pauses of loops that repeat a call. A server that answers at once, but never with success, would otherwise be asked
 // thousands of times a second.
-import { onAbort } from '../runtime/abort.ts'
+import { forwardAbort } from '../runtime/abort.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { pause } from '../runtime/pause.ts'
 import type { Random } from '../runtime/random.ts'
 import { isTerminal, type State, type StateListener } from '../session/life/states.ts'
 import { backoff, LONGEST_DELAY } from '../session/servers/backoff.ts'
@@ -50,7 +51,7 @@ export class Pace {
     this.#connects = connects
     this.#rounds = isNew ? 0 : this.#rounds + 1
     if (this.#rounds > FREE_ROUNDS)
-      await pause(this.#client, clock, backoff(this.#rounds - FREE_ROUNDS - 1, random), signal)
+      await pauseInSession(this.#client, clock, backoff(this.#rounds - FREE_ROUNDS - 1, random), signal)
     this.#since = clock.now()
   }
 }
@@ -59,22 +60,18 @@ export class Pace {
  * Waits `ms` milliseconds. Ends early when the session changes its state or the signal aborts, so that no timer is
  * left.
  */
-export async function pause(
+export async function pauseInSession(
   client: Stateful,
   clock: Clock,
   ms: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (isTerminal(client.state) || signal?.aborted) return
-  await new Promise<void>(resolve => {
-    const end = () => {
-      clock.clearTimeout(timer)
-      client.off('state', end)
-      stopListening()
-      resolve()
-    }
-    const timer = clock.setTimeout(end, ms)
-    client.on('state', end)
-    const stopListening = onAbort(signal, end)
-  })
+  if (isTerminal(client.state)) return
+  const ended = new AbortController()
+  const onState = () => ended.abort()
+  const stopForwarding = forwardAbort(signal, ended)
+  client.on('state', onState)
+  await pause(clock, ms, ended.signal)
+  client.off('state', onState)
+  stopForwarding()
 }

@@ -2,9 +2,9 @@
 import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
 import { internals, type Client } from './client.ts'
-import { Pace } from './pace.ts'
+import { Pace, pauseInSession } from './pace.ts'
 
-export { pause, type Pace } from './pace.ts'
+export type { Pace } from './pace.ts'
 export { isTerminal } from '../session/life/states.ts'
 export { aBoolean, aFunction, anACL, aSignal, aTimeout, checked, dataProblem, newDataProblem } from './validation.ts'
 
@@ -20,6 +20,10 @@ export const randomOf = (client: Client): (() => number) => client[internals]().
 
 /** Returns the pauses of a new loop, which must not ask the server again and again without a pause. */
 export const newPace = (client: Client): Pace => new Pace(client, client[internals]().settings)
+
+/** Waits `ms` milliseconds, or until the session changes its state or the signal aborts. */
+export const pause = (client: Client, ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  pauseInSession(client, clockOf(client), ms, signal)
 
 /** Returns a new version 4 UUID, made from the random source that the client was opened with. */
 export const newUuid = (client: Client): string => uuidFrom(client[internals]().settings.random)

@@ -1,6 +1,6 @@
 // Runs a function once in each session, one session after another.
 import { forwardAbort, onAbort } from '../runtime/abort.ts'
-import type { Clock } from '../runtime/clock.ts'
+import { pause } from '../runtime/pause.ts'
 import { badArguments, isCode, ZooKeeperError } from '../protocol/index.ts'
 import { backoff, LONGEST_DELAY } from '../session/servers/backoff.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
@@ -65,7 +65,8 @@ export async function superviseWith<O extends CommonOptions, T>(
     failures = clock.now() - startedAt > LONGEST_DELAY ? 0 : failures + 1
     // A session to resume is for the first run only. With connectTimeout, a session waits for servers that are down.
     next = { ...options, session: undefined, connectTimeout }
-    await pause(backoff(failures, random), clock, stop)
+    await pause(clock, backoff(failures, random), stop)
+    stop?.throwIfAborted()
   }
 }
 
@@ -118,18 +119,4 @@ function closeWhenStoppedOffline(client: Client, stop: AbortSignal | undefined):
     client.off('state', onChange)
     stopListening()
   }
-}
-
-function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      clock.clearTimeout(timer)
-      stopListening()
-      if (signal?.aborted) reject(signal.reason as Error)
-      else resolve()
-    }
-    const timer = clock.setTimeout(end, ms)
-    const stopListening = onAbort(signal, end)
-    if (signal?.aborted) end()
-  })
 }

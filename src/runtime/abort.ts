@@ -42,6 +42,28 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefine
   })
 }
 
+/**
+ * Runs work with a signal of its own, which aborts when the given one does, and when the work has ended. So watches and
+ * waits that the work leaves behind are removed. (In Node 20, each AbortSignal.any() would leave an entry on the given
+ * signal.)
+ */
+export async function inScope<T>(
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const scope = new AbortController()
+  const stopForwarding = forwardAbort(signal, scope)
+  try {
+    return await work(scope.signal)
+  } finally {
+    stopForwarding()
+    scope.abort(ENDED)
+  }
+}
+
+/** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
+const ENDED = new Error('the work has ended')
+
 function listenTo(signal: AbortSignal): SharedListener {
   const callbacks = new Set<() => void>()
   const onEvent = () => {

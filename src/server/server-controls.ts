@@ -75,7 +75,7 @@ export abstract class ServerControls {
   /**
    * Closes every connection. The sessions continue until they expire.
    * @example
-   * const next = new Promise(resolve => zk.once('state', resolve))
+   * const next = new Promise(resolve => zk.on('state', resolve))
    * server.dropConnections()
    * await next // => 'suspended'
    */

@@ -62,7 +62,7 @@ export interface DisconnectMessage {
  * const states: string[] = []
  * subscribe('zkwire:state', message => states.push((message as StateMessage).state))
  * server.dropConnections()
- * await new Promise(resolve => zk.once('state', resolve))
+ * await new Promise(resolve => zk.on('state', resolve))
  * states // => ['suspended']
  */
 export interface StateMessage {

@@ -283,7 +283,7 @@ describe('in the client’s interface,', () => {
       const iterating = (async () => {
         for await (const state of zk.states()) states.push(state)
       })()
-      const suspended = new Promise(resolve => zk.once('state', resolve))
+      const suspended = new Promise(resolve => zk.on('state', resolve))
       server.dropConnections()
       await suspended
       await zk.whenConnected()
@@ -302,31 +302,21 @@ describe('in the client’s interface,', () => {
       expect(await next).to.equal('enough')
     })
 
-    it('end when the loop is left', async () => {
-      const states = zk.states()
-      for await (const state of states) {
-        expect(state).to.equal('connected')
-        break
-      }
-      expect(await states.next()).to.deep.equal({ value: undefined, done: true })
-    })
-
-    it('are passed to a listener of once() only once', async () => {
-      const told: [State, State][] = []
-      zk.once('state', (state, previous) => told.push([state, previous]))
-      server.dropConnections()
-      await zk.exists('/').catch(() => undefined)
-      await zk.whenConnected()
+    it('are not listened to any more after the loop was left, its signal has aborted, or the session has ended', async () => {
+      const off = zk.off.bind(zk)
+      let [listeners, removed] = [0, 0]
+      const on = zk.on.bind(zk)
+      zk.on = (...args) => (listeners++, on(...args))
+      zk.off = (...args) => (removed++, off(...args))
+      for await (const state of zk.states()) if (state === 'connected') break
+      const controller = new AbortController()
+      const states = zk.states({ signal: controller.signal })
+      controller.abort()
+      await states.next().catch(() => undefined)
+      const last = zk.states()
       await zk.close()
-      expect(told).to.deep.equal([['suspended', 'connected']])
-    })
-
-    it('are not passed to a listener of once() that off() has removed', async () => {
-      const told: State[] = []
-      const listener = (state: State) => told.push(state)
-      zk.once('state', listener).off('state', listener)
-      await zk.close()
-      expect(told).to.deep.equal([])
+      for await (const state of last) expect(['connected', 'suspended', 'closed']).to.include(state)
+      expect([listeners, removed]).to.deep.equal([3, 3])
     })
   })
 
@@ -369,6 +359,6 @@ describe('in the client’s interface,', () => {
 
   it('a listener that is not a function is rejected, and so is an unknown event', () => {
     expect(() => zk.on('state', undefined as never)).to.throw('the listener must be a function')
-    expect(() => zk.once('expired' as never, () => undefined)).to.throw("no event 'expired'")
+    expect(() => zk.on('expired' as never, () => undefined)).to.throw("no event 'expired'")
   })
 })

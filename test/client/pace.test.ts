@@ -1,6 +1,6 @@
 // The pauses of loops on their own, in virtual time.
 import { expect } from 'chai'
-import { Pace, pause } from '../../src/client/pace.ts'
+import { Pace, pauseInSession } from '../../src/client/pace.ts'
 import type { State, StateListener } from '../../src/session/life/states.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { trackSettled } from '../support/settled.ts'
@@ -65,7 +65,7 @@ describe('a pause', () => {
       const client = new PacedClient()
       const clock = new VirtualClock()
       const controller = new AbortController()
-      const pausing = pause(client, clock, 1000, controller.signal)
+      const pausing = pauseInSession(client, clock, 1000, controller.signal)
       const hasEnded = trackSettled(pausing)
       await clock.advance(999)
       expect(hasEnded(), end).to.equal(false)
@@ -80,9 +80,9 @@ describe('a pause', () => {
   it('does not begin if the session has ended or the signal has aborted', async () => {
     const client = new PacedClient()
     const clock = new VirtualClock()
-    await pause(client, clock, 1000, AbortSignal.abort())
+    await pauseInSession(client, clock, 1000, AbortSignal.abort())
     client.state = 'closed'
-    await pause(client, clock, 1000, undefined)
+    await pauseInSession(client, clock, 1000, undefined)
     expect(clock.pendingTimers).to.equal(0)
   })
 })

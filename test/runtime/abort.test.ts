@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
-import { Abort, forwardAbort, onAbort } from '../../src/runtime/abort.ts'
+import { Abort, forwardAbort, inScope, onAbort, untilAborted } from '../../src/runtime/abort.ts'
+import { failureOf } from '../support/settled.ts'
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
 
@@ -72,6 +73,47 @@ describe('forwardAbort', () => {
     const target = new AbortController()
     forwardAbort(AbortSignal.abort('before'), target)
     expect([target.signal.aborted, target.signal.reason]).to.deep.equal([true, 'before'])
+  })
+})
+
+describe('untilAborted', () => {
+  it('settles as the work does, and does not listen to the signal afterwards', async () => {
+    const { signal } = new AbortController()
+    expect(await untilAborted(Promise.resolve('done'), signal)).to.equal('done')
+    expect(await failureOf(untilAborted(Promise.reject(new Error('broken')), signal))).to.have.property(
+      'message',
+      'broken',
+    )
+    expect(listeners(signal)).to.equal(0)
+    expect(await untilAborted(Promise.resolve('done'), undefined)).to.equal('done')
+  })
+
+  it('rejects with the reason as soon as the signal aborts, also if it has aborted before', async () => {
+    const controller = new AbortController()
+    const waiting = failureOf(untilAborted(new Promise(() => undefined), controller.signal))
+    controller.abort('enough')
+    expect(await waiting).to.equal('enough')
+    expect(await failureOf(untilAborted(Promise.reject(new Error('ignored')), controller.signal))).to.equal('enough')
+    expect(listeners(controller.signal)).to.equal(0)
+  })
+})
+
+describe('inScope', () => {
+  it('aborts its signal when the given one aborts, and when the work has ended or failed', async () => {
+    const controller = new AbortController()
+    const aborted = inScope(controller.signal, scope => untilAborted(new Promise(() => undefined), scope))
+    controller.abort('enough')
+    expect(await failureOf(aborted)).to.equal('enough')
+    for (const end of [() => Promise.resolve(), () => Promise.reject(new Error('broken'))]) {
+      const { signal } = new AbortController()
+      let scope: AbortSignal | undefined
+      await inScope(signal, async given => {
+        scope = given
+        expect([given.aborted, listeners(signal)]).to.deep.equal([false, 1])
+        await end()
+      }).catch(() => undefined)
+      expect([scope?.aborted, listeners(signal)]).to.deep.equal([true, 0])
+    }
   })
 })
 

@@ -112,7 +112,7 @@ for (const by of ['sockets', 'memory'] as const)
       const held = await new Mutex(zk, '/lock').acquire()
       const events: string[] = []
       await zk.exists('/new', { watch: event => events.push(event.type) })
-      const suspended = new Promise(resolve => zk.once('state', resolve))
+      const suspended = new Promise(resolve => zk.on('state', resolve))
       await server.stop()
       expect(server.snapshot().sessions.map(({ isConnected }) => isConnected)).to.deep.equal([false])
       expect(await suspended).to.equal('suspended')

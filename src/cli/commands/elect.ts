@@ -60,7 +60,7 @@ export const elect = command({
           await release(held, client, signal)
         }
         // A program that cannot work must not fill the log of the servers.
-        await pause(client, clock, Math.max(0, startedAt + PAUSE - clock.now()), ended)
+        await pause(client, Math.max(0, startedAt + PAUSE - clock.now()), ended)
         ended.throwIfAborted()
       }
     }, signal)

@@ -1,6 +1,6 @@
 // Keeps the index of a queue up to date: by one persistent watch on each directory, or, at servers before 3.6, by
 // one-shot watches and lists.
-import { clockOf, pause, randomOf } from '../../client/recipe-support.ts'
+import { pause, randomOf } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client, Watcher } from '../../client/index.ts'
@@ -166,7 +166,7 @@ export class QueueWatch {
       this.index.load(directory, names)
       onLoaded()
       await changed
-      if (!this.index.isEmpty) await pause(this.#client, clockOf(this.#client), LIST_INTERVAL, this.#hurry.signal)
+      if (!this.index.isEmpty) await pause(this.#client, LIST_INTERVAL, this.#hurry.signal)
     }
   }
 

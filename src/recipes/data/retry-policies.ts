@@ -66,7 +66,7 @@ async function wait(client: Client, ms: number, signal: AbortSignal | undefined)
   const end = clock.now() + ms
   const isOver = (state: State, before: State) => isTerminal(state) || (before === 'suspended' && state !== before)
   for (let before = client.state; clock.now() < end && !signal?.aborted; before = client.state) {
-    await pause(client, clock, end - clock.now(), signal)
+    await pause(client, end - clock.now(), signal)
     if (isOver(client.state, before)) return
   }
 }

@@ -1,7 +1,7 @@
 // Recipes about who is there: a node that comes back, groups and their members, items that members share, services.
 // They go on in the next session. This file: the node that comes back.
 // May import: recipes/cache, recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { anACL, aBoolean, clockOf, inBackground, newDataProblem, newPace, pause } from '../../client/recipe-support.ts'
+import { anACL, aBoolean, inBackground, newDataProblem, newPace, pause } from '../../client/recipe-support.ts'
 import type { Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, longestTtl, pathProblem, ZooKeeperError, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
@@ -215,7 +215,7 @@ export class PersistentEphemeral implements AsyncDisposable {
     }
     const { ttl, change } = node
     loop.reached(node.version)
-    const due = () => pause(client, clockOf(client), Math.min((ttl as number) / 2, LONGEST_TIMER), signal)
+    const due = () => pause(client, Math.min((ttl as number) / 2, LONGEST_TIMER), signal)
     const next = await Promise.race([
       changed,
       change.then(() => 'write' as const),

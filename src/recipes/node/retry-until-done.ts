@@ -1,5 +1,5 @@
 // Repeats a task until it has a final result. Used for clean-up, which temporary refusals must not prevent.
-import { clockOf, pause } from '../../client/recipe-support.ts'
+import { pause } from '../../client/recipe-support.ts'
 import { isCode } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 
@@ -26,7 +26,7 @@ export async function retryUntilDone<T>(
     } catch (error) {
       if (!isCode(error, ...TEMPORARY)) throw error
     }
-    await pause(client, clockOf(client), FIRST_PAUSE * 2 ** Math.min(refusals, DOUBLINGS), signal)
+    await pause(client, FIRST_PAUSE * 2 ** Math.min(refusals, DOUBLINGS), signal)
     signal?.throwIfAborted()
   }
 }

@@ -44,8 +44,9 @@ export const terminalCodes = { expired: 'SESSIONEXPIRED', authFailed: 'AUTHFAILE
  * @example
  * const listener: StateListener = (state, previous) => {
  *   `${previous} to ${state}` // => 'connected to suspended'
+ *   zk.off('state', listener)
  * }
- * zk.once('state', listener)
+ * zk.on('state', listener)
  * server.dropConnections()
  */
 export type StateListener = (state: State, previous: State) => void

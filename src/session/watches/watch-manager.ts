@@ -154,7 +154,10 @@ export class WatchManager {
       signal,
       result: () => {
         this.#persistent.confirm(subscription, requested)
-        subscription.stopListening = onAbort(signal, () => this.#owner.background.run(watcher.close()))
+        subscription.stopListening = onAbort(signal, () => {
+          queue.abort(signal?.reason)
+          this.#owner.background.run(watcher.close())
+        })
         return watcher
       },
       onSettled: () => {

@@ -1,49 +1,24 @@
 // The persistent watch that addWatch() returns: a stream of events, which ends with the session.
+import { AsyncQueue } from '../../runtime/async-queue.ts'
 import type { WatchEvent } from './watch-event.ts'
 
-/**
- * Queues the events for one reader. If the queue is full, the next event and all queued ones are replaced by one
- * `resync`.
- */
-export class EventQueue {
+/** The events for one reader. If too many wait, the next event and all of them are replaced by one `resync`. */
+export class EventQueue extends AsyncQueue<WatchEvent> {
   readonly #path: string
   readonly #capacity: number
-  #backlog: WatchEvent[] = []
-  readonly #readers: ((result: IteratorResult<WatchEvent, undefined>) => void)[] = []
-  #isEnded = false
 
   constructor(path: string, capacity: number) {
+    super()
     this.#path = path
     this.#capacity = capacity
   }
 
-  push(event: WatchEvent): void {
-    if (this.#isEnded) return
-    const reader = this.#readers.shift()
-    if (reader !== undefined) reader({ value: event, done: false })
-    else if (this.#backlog.length < this.#capacity || event.type === 'Session') this.#backlog.push(event)
-    else this.#backlog = [{ type: 'resync', state: event.state, path: this.#path }]
-  }
-
-  /** Ends the queue. The reader first gets the queued events, then the end. */
-  end(): void {
-    this.#isEnded = true
-    for (const reader of this.#readers.splice(0)) reader(DONE)
-  }
-
-  clear(): void {
-    this.#backlog = []
-  }
-
-  next(): Promise<IteratorResult<WatchEvent, undefined>> {
-    const event = this.#backlog.shift()
-    if (event !== undefined) return Promise.resolve({ value: event, done: false })
-    if (this.#isEnded) return Promise.resolve(DONE)
-    return new Promise(resolve => this.#readers.push(resolve))
+  override push(event: WatchEvent): void {
+    if (this.size < this.#capacity || event.type === 'Session') return super.push(event)
+    this.clear()
+    super.push({ type: 'resync', state: event.state, path: this.#path })
   }
 }
-
-const DONE = { value: undefined, done: true } as const
 
 /**
  * Yields the events of a node, or of a node and all nodes below it, until the watcher is closed. Read it by `for await
@@ -96,7 +71,7 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
    */
   async return(): Promise<IteratorResult<WatchEvent, undefined>> {
     await this.close()
-    return DONE
+    return this.#queue.return()
   }
 
   /**
@@ -108,8 +83,7 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
    * await watcher.next() // => { value: undefined, done: true }
    */
   async close(): Promise<void> {
-    this.#queue.clear()
-    this.#queue.end()
+    void this.#queue.return()
     await this.#close()
   }
 

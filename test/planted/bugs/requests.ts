@@ -95,15 +95,4 @@ export const requests: readonly BugsOfFile[] = [
       },
     ],
   },
-  {
-    file: 'src/session/watches/watcher.ts',
-    caughtBy: 'test/session/watches/watcher.test.ts',
-    bugs: [
-      {
-        bug: 'a reader that waits hangs when the watcher is closed',
-        from: 'for (const reader of this.#readers.splice(0)) reader(DONE)',
-        to: '',
-      },
-    ],
-  },
 ]

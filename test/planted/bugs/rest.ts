@@ -101,7 +101,7 @@ export const rest: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'each pause of a loop leaves a listener to the states',
-        from: "client.off('state', end)",
+        from: "client.off('state', onState)",
         to: '',
       },
     ],
@@ -114,17 +114,6 @@ export const rest: readonly BugsOfFile[] = [
         bug: 'deleteRecursive() rejects while it still deletes',
         from: "(await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected')",
         to: '(await Promise.all(tasks).then(() => undefined, reason => ({ status: "rejected", reason }))) as PromiseRejectedResult | undefined',
-      },
-    ],
-  },
-  {
-    file: 'src/client/state-iterator.ts',
-    caughtBy: 'test/client/state-iterator.test.ts',
-    bugs: [
-      {
-        bug: 'an iterator of the states that was left stays registered with the session',
-        from: "this.#client.off('state', this.#push)",
-        to: '',
       },
     ],
   },

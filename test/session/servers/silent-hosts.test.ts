@@ -36,7 +36,7 @@ class MostlySilent implements AsyncDisposable {
 
   /** Drops the connection, and resolves when the client has connected again. */
   async drop(client: Client): Promise<void> {
-    const suspended = new Promise(resolve => client.once('state', resolve))
+    const suspended = new Promise(resolve => client.on('state', resolve))
     ;(await this.server).dropConnections()
     await suspended
     await client.whenConnected()
