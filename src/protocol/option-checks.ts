@@ -34,14 +34,20 @@ export function optionsProblem<O extends object>(options: unknown, checks: Check
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     return `options must be an object, not ${typeNameOf(options)}`
   const given = options as Readonly<Record<string, unknown>>
-  for (const name in given)
-    if (!Object.hasOwn(checks, name) && given[name] !== undefined) return unknownOption(name, Object.keys(checks))
-  // Goes by the names of the checks, because the options may be getters of a class, which are not enumerable.
-  for (const name in checks) {
+  for (const name in given) {
     const value = given[name]
-    const problem = value === undefined ? undefined : checks[name](value)
+    if (value === undefined) continue
+    if (!Object.hasOwn(checks, name)) return unknownOption(name, Object.keys(checks))
+    const problem = checks[name as keyof O](value)
     if (problem !== undefined) return `${name} ${problem}`
   }
+  // The getters of a class are not enumerable.
+  if (Object.getPrototypeOf(options) !== Object.prototype)
+    for (const name in checks) {
+      const value = given[name]
+      const problem = value === undefined ? undefined : checks[name](value)
+      if (problem !== undefined) return `${name} ${problem}`
+    }
   return undefined
 }
 

@@ -1,7 +1,6 @@
 // Encodes a request as one frame: four length bytes, the header, the body.
 import type { Encodable } from './codec.ts'
 import type { Operation } from './operation.ts'
-import { RequestHeader } from './records.ts'
 import type { Writer } from './writer.ts'
 
 /**
@@ -22,7 +21,8 @@ export function encodeRequest<Q>(
   maxBytes: number,
 ): void {
   writer.frame(() => {
-    RequestHeader.write(writer, { xid, type: op.opcode })
+    writer.int(xid)
+    writer.int(op.opcode)
     op.request.write(writer, body)
   }, maxBytes)
 }

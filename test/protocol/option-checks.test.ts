@@ -46,7 +46,7 @@ describe('the problem of options', () => {
 
   it('is the first wrong value, with its name', () => {
     expect(problemOf({ watcher: 'x' })).to.equal('watcher must be a number, not a string')
-    expect(problemOf({ watcher: 'x', timeout: null })).to.equal('timeout must be a number, not null')
+    expect(problemOf({ timeout: null, watcher: 'x' })).to.equal('timeout must be a number, not null')
   })
 
   it('is a wrong value that a getter of a class returns', () => {
