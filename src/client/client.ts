@@ -476,6 +476,7 @@ export class Client extends Operations implements AsyncDisposable {
   async retry<T>(task: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
     const { signal, policy } = checked('retry', '', options, retryChecks)
     if (typeof task !== 'function') throw badArguments('retry', '', 'the task must be a function')
+    signal?.throwIfAborted()
     if (policy !== undefined) return policy.retry(this, task, signal)
     let pace: Pace | undefined
     for (;;) {

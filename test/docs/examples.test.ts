@@ -1,6 +1,6 @@
 // Each public name has an example in its docstring. The examples are checked and run here, and the reference shows them.
 import { expect } from 'chai'
-import { entryPoints, publicNames, type PublicName } from './examples/public-names.ts'
+import { entryPoints, publicNames, type PublicName } from '../support/public-names.ts'
 import { loadProgram, typeErrors, writeProgram, type Program } from './examples/program.ts'
 
 /** Examples that must fail, by the sentence that reports each. */

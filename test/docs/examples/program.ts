@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import ts from '@typescript/typescript6'
-import { entryPoints, type Example, type PublicName } from './public-names.ts'
+import { entryPoints, type Example, type PublicName } from '../../support/public-names.ts'
 import type { RunnableExample } from './run.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import ts from '@typescript/typescript6'
 
-const root = join(import.meta.dirname, '..', '..', '..')
+const root = join(import.meta.dirname, '..', '..')
 
 export interface Example {
   /** The first line of the code in its file, from 1. */
@@ -42,11 +42,7 @@ export function entryPoints(): Record<string, string> {
  * @param withMethods the classes and interfaces whose methods are names too, such as `Client.create`
  */
 export function publicNames(files: readonly string[], withMethods: readonly string[] = []): PublicName[] {
-  // Without the libraries, because the exports alone are needed. That takes a tenth of the time.
-  const program = ts.createProgram(
-    files.map(file => join(root, file)),
-    { noLib: true, types: [], module: ts.ModuleKind.NodeNext, allowImportingTsExtensions: true, noEmit: true },
-  )
+  const program = programOf(files)
   const checker = program.getTypeChecker()
   const known = new Set<ts.Symbol>()
   const names: PublicName[] = []
@@ -87,13 +83,59 @@ export function publicNames(files: readonly string[], withMethods: readonly stri
         if (isPublicMethod(member)) add('value', member.declarations ?? [], `.${member.name}`)
     }
   }
-  for (const file of files) {
-    const source = program.getSourceFile(join(root, file))
-    const module = source && checker.getSymbolAtLocation(source)
-    if (module === undefined) throw new Error(`${file} is not a module`)
-    addExportsOf(module, file, '')
-  }
+  for (const file of files) addExportsOf(moduleOf(program, file), file, '')
   return names
+}
+
+/**
+ * Returns the public functions, methods and constructors that have an option, such as `connect`, `Client.getData` and
+ * `new Cache`.
+ * @param files the entry points that export them
+ */
+export function publicCallsWith(option: string, files: readonly string[]): string[] {
+  const program = programOf(files)
+  const checker = program.getTypeChecker()
+  const hasOption = (signature: ts.Signature) =>
+    signature.getParameters().some(parameter => {
+      const options = checker.getNonNullableType(checker.getTypeOfSymbol(parameter))
+      return checker.getPropertiesOfType(options).some(({ name }) => name === option)
+    })
+  const calls: string[] = []
+  const add = (name: string, signatures: readonly ts.Signature[]) => {
+    if (signatures.some(hasOption)) calls.push(name)
+  }
+  for (const exported of files.flatMap(file => checker.getExportsOfModule(moduleOf(program, file)))) {
+    const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0
+    const symbol = isAlias ? checker.getAliasedSymbol(exported) : exported
+    if ((symbol.flags & ts.SymbolFlags.Value) !== 0 && !isExportedAsType(exported)) {
+      const type = checker.getTypeOfSymbol(symbol)
+      add(exported.name, type.getCallSignatures())
+      add(`new ${exported.name}`, type.getConstructSignatures())
+    }
+    if ((symbol.flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface)) === 0) continue
+    for (const member of checker.getDeclaredTypeOfSymbol(symbol).getProperties())
+      if (isPublicMethod(member))
+        add(`${exported.name}.${member.name}`, checker.getTypeOfSymbol(member).getCallSignatures())
+  }
+  return calls
+}
+
+function programOf(files: readonly string[]): ts.Program {
+  // Without the libraries, because the exports alone are needed. That takes a tenth of the time.
+  return ts.createProgram(
+    files.map(file => join(root, file)),
+    {
+      ...{ noLib: true, types: [], noEmit: true, strictNullChecks: true },
+      ...{ module: ts.ModuleKind.NodeNext, allowImportingTsExtensions: true },
+    },
+  )
+}
+
+function moduleOf(program: ts.Program, file: string): ts.Symbol {
+  const source = program.getSourceFile(join(root, file))
+  const module = source && program.getTypeChecker().getSymbolAtLocation(source)
+  if (module === undefined) throw new Error(`${file} is not a module`)
+  return module
 }
 
 const isExportedAsType = (exported: ts.Symbol): boolean =>
