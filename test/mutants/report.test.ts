@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fileResults, type Report } from './report.ts'
+import { fileResults, survivorsPage, type Report } from './report.ts'
 
 describe('the result of a file with mutants', () => {
   const at = (line: number, column: number) => ({ line, column })
@@ -27,7 +27,26 @@ describe('the result of a file with mutants', () => {
 
   it('shows each survivor with its line and its change, on one line', () => {
     expect(fileResults(reportOf(mutant('Survived', '{\n}')))[0]?.survivors).to.deep.equal([
-      { line: 1, change: 'a = b -> { }' },
+      { line: 1, source: 'const a =', change: 'a = b -> { }', isReached: true },
+    ])
+  })
+
+  it('is listed with its survivors by line, after the files with a smaller share', () => {
+    const good = fileResults(reportOf(mutant('Killed'), mutant('Survived', 'y')))
+    const bad = fileResults(reportOf(mutant('NoCoverage'), mutant('NoCoverage', 'z')))
+    const none = fileResults(reportOf(mutant('Killed')))
+    expect(survivorsPage([...good, ...none, ...bad]).split('\n')).to.deep.equal([
+      '## a.ts: 0 of 2 noticed',
+      '',
+      '    1: const a = (no test reaches this)',
+      '            a = b -> x',
+      '            a = b -> z',
+      '',
+      '## a.ts: 1 of 2 noticed',
+      '',
+      '    1: const a =',
+      '            a = b -> y',
+      '',
     ])
   })
 })
