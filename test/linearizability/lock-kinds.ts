@@ -35,6 +35,10 @@ class ElectionLock extends Lock {
   override tryAcquire(options?: AcquireOptions): Promise<Held> {
     return this.acquire(options)
   }
+
+  override contenders(): Promise<never> {
+    throw new Error('an election has participants')
+  }
 }
 
 /** Makes the read lock in 60 % of the draws, otherwise the write lock. */

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
-import type { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
+import type { QueueLock } from '../../src/recipes/locks/queue-lock.ts'
 import type { Violation } from './invariants.ts'
 import {
   AdoptsFirstNode,
@@ -107,7 +107,7 @@ async function holderIsDisconnected(open: OpenActor): Promise<void> {
 }
 
 interface Mutation {
-  Lock: new (client: Client, path: string) => ExclusiveLock
+  Lock: new (client: Client, path: string) => QueueLock
   scenario: (open: OpenActor) => Promise<void>
   breaks: Violation['rule'] | 'left watches'
 }

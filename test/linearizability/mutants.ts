@@ -1,109 +1,112 @@
 // Locks with one bug each, of a kind that real locks had. Every test that judges locks must detect them.
-import { join } from '../../src/protocol/index.ts'
+import { isCode, join } from '../../src/protocol/index.ts'
 import type { Client } from '../../src/index.ts'
-import { withCleanup, waitForTurn } from '../../src/recipes/queue/acquire-loop.ts'
-import type { Position, WaitStrategy } from '../../src/recipes/queue/wait-strategies.ts'
 import type { AcquireOptions } from '../../src/recipes/locks/lock.ts'
 import { NodeHeld, type Held } from '../../src/recipes/locks/held.ts'
-import { watchPredecessor } from '../../src/recipes/queue/wait-strategies.ts'
-import { OwnNode, type NodeFactory } from '../../src/recipes/node/own-node.ts'
-import { nodeFactoryOf, childNames } from '../../src/recipes/queue/queue.ts'
-import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
+import { QueueLock, type NewWaiter } from '../../src/recipes/locks/queue-lock.ts'
+import { cancellable } from '../../src/recipes/node/cancellable.ts'
+import type { Children } from '../../src/recipes/node/children.ts'
+import type { OwnNode } from '../../src/recipes/node/own-node.ts'
 import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
+import { namesOf } from '../../src/recipes/queue/dialect.ts'
+import { LockQueue } from '../../src/recipes/queue/queue.ts'
+import type { Ahead } from '../../src/recipes/queue/turn.ts'
+import { PredecessorWaiter, type Wake } from '../../src/recipes/queue/waiter.ts'
 
 /** Node names without a uuid, so that a node is identified only by its data and its owner. */
 export const sequenceOnly = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
 
-abstract class Mutant extends ExclusiveLock {
-  constructor(client: Client, path: string, waiting: WaitStrategy = watchPredecessor) {
-    super(client, path, { dialect: sequenceOnly }, waiting)
-  }
+const newPredecessorWaiter: NewWaiter = queue => new PredecessorWaiter(queue)
 
-  protected acquireAt(ownNode: OwnNode, undo: { remove(): Promise<void> }, options: AcquireOptions): Promise<Held> {
-    return withCleanup(this.queue.client, this.call('acquire', options), undo, async signal => {
-      await waitForTurn(this.queue, watchPredecessor, ownNode, signal)
-      return this.hold(ownNode, options)
-    })
+abstract class Mutant extends QueueLock {
+  constructor(client: Client, path: string, newWaiter = newPredecessorWaiter) {
+    super(client, new LockQueue(client, path, namesOf(sequenceOnly), {}), newWaiter)
   }
 }
 
 /** Assumes that no contender is ahead any more when its predecessor's node is deleted. */
 export class TakesWakeUpForGrant extends Mutant {
   constructor(client: Client, path: string) {
-    const gone = new WeakMap<AbortSignal, string>()
-    super(client, path, {
-      async snapshot(queue, signal) {
-        const { children, directoryCzxid } = await watchPredecessor.snapshot(queue, signal)
-        const numberOf = (name: string) => queue.names.sequenceOf(name) ?? NaN
-        const behind = gone.get(signal)
-        const later = children.filter(name => behind === undefined || numberOf(name) > numberOf(behind))
-        return { children: later, directoryCzxid }
-      },
-      waiter(queue, ownNode, signal) {
-        const wait = watchPredecessor.waiter(queue, ownNode, signal)
-        return async position => {
-          const woken = await wait(position)
-          gone.set(signal, position.predecessor)
-          return woken
-        }
-      },
-    })
+    super(client, path, queue => new SkipsAllBefore(queue))
+  }
+}
+
+class SkipsAllBefore extends PredecessorWaiter {
+  #behind: string | undefined
+
+  protected override async read(signal: AbortSignal): Promise<Children> {
+    const { children, directoryCzxid } = await super.read(signal)
+    const numberOf = (name: string) => this.queue.names.sequenceOf(name) ?? NaN
+    const behind = this.#behind
+    const later = children.filter(name => behind === undefined || numberOf(name) > numberOf(behind))
+    return { children: later, directoryCzxid }
+  }
+
+  protected override async wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+    const woken = await super.wait(ahead, signal)
+    this.#behind = ahead.predecessor
+    return woken
   }
 }
 
 /** Takes the event of its predecessor's deletion for the grant, although other contenders may be ahead. */
 export class TakesAnyEventForGrant extends Mutant {
   constructor(client: Client, path: string) {
-    super(
-      client,
-      path,
-      grantingOnEvent(() => true),
-    )
+    super(client, path, queue => new GrantsOnEvent(queue, () => true))
   }
 }
 
 /** Looks ahead, but does not watch its own node, which may be deleted before its predecessor's. */
 export class DoesNotWatchItsNode extends Mutant {
   constructor(client: Client, path: string) {
-    super(
-      client,
-      path,
-      grantingOnEvent(({ second }) => second === undefined),
-    )
+    super(client, path, queue => new GrantsOnEvent(queue, ({ second }) => second === undefined))
   }
 }
 
-/** Returns a strategy that takes the event for the turn if `isTurn` returns true. */
-function grantingOnEvent(isTurn: (position: Position) => boolean): WaitStrategy {
-  return {
-    ...watchPredecessor,
-    waiter(queue, ownNode, signal) {
-      const wait = watchPredecessor.waiter(queue, ownNode, signal)
-      return async position => ((await wait(position)) === 'event' && isTurn(position) ? 'turn' : 'event')
-    },
+/** Takes an event for the turn if `isTurn` returns true. */
+class GrantsOnEvent extends PredecessorWaiter {
+  readonly #isTurn: (ahead: Ahead) => boolean
+
+  constructor(queue: LockQueue, isTurn: (ahead: Ahead) => boolean) {
+    super(queue)
+    this.#isTurn = isTurn
+  }
+
+  protected override async wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+    return (await super.wait(ahead, signal)) === 'event' && this.#isTurn(ahead) ? 'turn' : 'event'
   }
 }
 
 /** After a lost reply to its create, adopts the first node in the directory as its own (CURATOR-498). */
 export class AdoptsFirstNode extends Mutant {
-  override acquire(options: AcquireOptions = {}): Promise<Held> {
-    const { queue } = this
-    const find: NodeFactory['find'] = async () => {
-      const [first] = (await childNames(queue)).toSorted()
-      if (first === undefined) return undefined
-      const path = join(queue.directory, first)
-      const stat = await queue.client.exists(path)
-      return stat === null ? undefined : { path, stat }
-    }
-    const ownNode = new OwnNode({ ...nodeFactoryOf(queue), find })
-    return this.acquireAt(ownNode, ownNode, options)
+  constructor(client: Client, path: string) {
+    super(client, path, queue => new PredecessorWaiter(queue, queue.newNode({ create: createOrAdopt(queue) })))
   }
 }
+
+const createOrAdopt =
+  ({ client, directory, acl }: LockQueue) =>
+  async (path: string, data: string) => {
+    try {
+      return await client.create(path, data, { mode: 'ephemeralSequential', acl })
+    } catch (error) {
+      if (!isCode(error, 'CONNECTIONLOSS')) throw error
+      const { children } = await client.retry(() => client.getChildren(directory))
+      const [first] = children.toSorted()
+      const found = first === undefined ? null : await client.retry(() => client.exists(join(directory, first)))
+      if (first === undefined || found === null) throw error
+      return { path: join(directory, first), stat: found }
+    }
+  }
 
 /** Does not delete its node when the attempt is cancelled. */
 export class LeaksItsNode extends Mutant {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
-    return this.acquireAt(new OwnNode(nodeFactoryOf(this.queue)), { remove: () => Promise.resolve() }, options)
+    const waiter = new PredecessorWaiter(this.queue)
+    return cancellable(this.queue.client, this.call('acquire', options), async signal => {
+      await waiter.waitForTurn(signal)
+      return this.hold(waiter.ownNode, options)
+    })
   }
 }
 
@@ -130,17 +133,18 @@ export class UsesSequenceAsToken extends Mutant {
  */
 export class LeavesItsWatch extends Mutant {
   constructor(client: Client, path: string) {
-    super(client, path, {
-      ...watchPredecessor,
-      waiter:
-        ({ client, directory }) =>
-        ({ predecessor }) =>
-          new Promise((resolve, reject) => {
-            const watch = () => resolve('event')
-            client.exists(join(directory, predecessor), { watch }).then(stat => {
-              if (stat === null) resolve('atOnce')
-            }, reject)
-          }),
+    super(client, path, queue => new WatchesForEver(queue))
+  }
+}
+
+class WatchesForEver extends PredecessorWaiter {
+  protected override wait({ predecessor }: Ahead): Promise<Wake> {
+    const { client, directory } = this.queue
+    return new Promise((resolve, reject) => {
+      const watch = () => resolve('event')
+      client.exists(join(directory, predecessor), { watch }).then(stat => {
+        if (stat === null) resolve('atOnce')
+      }, reject)
     })
   }
 }
@@ -151,17 +155,17 @@ export class LeavesItsWatch extends Mutant {
  */
 export class MissesTheDelete extends Mutant {
   constructor(client: Client, path: string) {
-    super(client, path, {
-      ...watchPredecessor,
-      waiter:
-        ({ client, directory }, _ownNode, signal) =>
-        async ({ predecessor }) => {
-          const path = join(directory, predecessor)
-          const { changed } = await readWatched(signal, options => client.exists(path, options))
-          await changed
-          return 'event'
-        },
-    })
+    super(client, path, queue => new WaitsForAnyChange(queue))
+  }
+}
+
+class WaitsForAnyChange extends PredecessorWaiter {
+  protected override async wait({ predecessor }: Ahead, signal: AbortSignal): Promise<Wake> {
+    const { client, directory } = this.queue
+    const path = join(directory, predecessor)
+    const { changed } = await readWatched(signal, options => client.exists(path, options))
+    await changed
+    return 'event'
   }
 }
 

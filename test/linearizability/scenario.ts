@@ -1,7 +1,7 @@
 // A scenario: a few sessions contend for one lock step by step, in virtual time, and the rules judge their history.
 import type { Client } from '../../src/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
-import type { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
+import type { QueueLock } from '../../src/recipes/locks/queue-lock.ts'
 import { Server, VirtualClock, type TransactionRecord } from '../../src/server/index.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
@@ -23,14 +23,14 @@ export class Actor {
   readonly client: Client
   readonly clock: VirtualClock
   readonly #recorded: RecordedClient
-  readonly #lock: ExclusiveLock
+  readonly #lock: QueueLock
   readonly #abortController = new AbortController()
   #endHold!: () => void
   readonly #holdEnded = new Promise<void>(resolve => (this.#endHold = resolve))
   #attempt: Promise<void> = Promise.resolve()
   held: Held | undefined
 
-  constructor(clock: VirtualClock, faultyDial: FaultyDial, recorded: RecordedClient, lock: ExclusiveLock) {
+  constructor(clock: VirtualClock, faultyDial: FaultyDial, recorded: RecordedClient, lock: QueueLock) {
     this.clock = clock
     this.faultyDial = faultyDial
     this.client = recorded.client
@@ -82,7 +82,7 @@ export class Actor {
 /** The lock to judge, and its kind. */
 export interface ScenarioLock {
   kind: Kind
-  make: (client: Client, path: string) => ExclusiveLock
+  make: (client: Client, path: string) => QueueLock
 }
 
 export type OpenActor = () => Promise<Actor>

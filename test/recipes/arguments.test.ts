@@ -200,7 +200,7 @@ describe('the arguments of recipes', () => {
   })
 
   describe('of methods:', () => {
-    const locks: Readonly<Record<string, (client: Client) => recipes.Lock>> = {
+    const locks: Readonly<Record<string, (client: Client) => recipes.Lock | recipes.MultiLock>> = {
       EphemeralMutex: each => new EphemeralMutex(each, '/l'),
       HerdMutex: each => new HerdMutex(each, '/l'),
       MultiLock: each => new MultiLock([new Mutex(each, '/l'), new TicketMutex(each, '/t')]),
@@ -213,6 +213,7 @@ describe('the arguments of recipes', () => {
       TicketMutex: each => new TicketMutex(each, '/l'),
     }
     const fail = () => expect.fail('the function was called')
+    const pathOf = (lock: recipes.Lock | recipes.MultiLock) => ('path' in lock ? lock.path : lock.paths.join(', '))
 
     for (const [name, make] of Object.entries(locks)) {
       it(`${name} refuses options that do not exist or have a wrong type, and names the method`, async () => {
@@ -220,18 +221,23 @@ describe('the arguments of recipes', () => {
         for (const op of ['acquire', 'tryAcquire', 'use'] as const) {
           const call = (options: unknown) =>
             op === 'use' ? lock.use(fail, options as never) : lock[op](options as never)
-          await expectRejects(call({ timout: 5 }), op, lock.path, /no option 'timout'; did you mean 'timeout'/)
-          await expectRejects(call({ timeout: -1 }), op, lock.path, /timeout must be a number of milliseconds.*-1/)
-          await expectRejects(call({ signal: new AbortController() }), op, lock.path, /signal must be an AbortSignal/)
-          await expectRejects(call({ watchOwnNode: 1 }), op, lock.path, /watchOwnNode must be true or false/)
-          await expectRejects(call(null), op, lock.path, /options must be an object/)
+          await expectRejects(call({ timout: 5 }), op, pathOf(lock), /no option 'timout'; did you mean 'timeout'/)
+          await expectRejects(call({ timeout: -1 }), op, pathOf(lock), /timeout must be a number of milliseconds.*-1/)
+          await expectRejects(
+            call({ signal: new AbortController() }),
+            op,
+            pathOf(lock),
+            /signal must be an AbortSignal/,
+          )
+          await expectRejects(call({ watchOwnNode: 1 }), op, pathOf(lock), /watchOwnNode must be true or false/)
+          await expectRejects(call(null), op, pathOf(lock), /options must be an object/)
         }
       })
 
       it(`${name} refuses to use a value that is not a function`, async () => {
         const lock = make(client)
         for (const fn of [undefined, 3, {}, { timeout: 5 }] as never[])
-          await expectRejects(lock.use(fn), 'use', lock.path, /first argument must be a function/)
+          await expectRejects(lock.use(fn), 'use', pathOf(lock), /first argument must be a function/)
       })
 
       it(`${name} accepts the options that exist, and passes to inner locks only the options that these have`, async () => {

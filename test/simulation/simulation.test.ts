@@ -1,7 +1,7 @@
 // Every lock in random simulations, checked against the embedded server's transaction log. SIMULATIONS=1000 sets the
 // number of simulations per lock. A failure prints the seed that reproduces it: SEED=… SIMULATIONS=1.
 import { expect } from 'chai'
-import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
+import { QueueLock } from '../../src/recipes/locks/queue-lock.ts'
 import type { Client } from '../../src/index.ts'
 import * as mutantExports from '../linearizability/mutants.ts'
 import { kinds } from '../linearizability/tenures.ts'
@@ -64,7 +64,7 @@ describe('a simulation', () => {
 
   const mutants = Object.entries(mutantExports).filter(([, each]) => typeof each === 'function') as [
     string,
-    new (client: Client, path: string) => ExclusiveLock,
+    new (client: Client, path: string) => QueueLock,
   ][]
 
   it('is run with every mutant', () => expect(mutants).to.have.length(10))

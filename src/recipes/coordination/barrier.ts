@@ -7,7 +7,7 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { OwnNode, type NodeFactory } from '../node/own-node.ts'
+import { OwnNode } from '../node/own-node.ts'
 import { nextChange, readWatched } from '../node/read-with-watch.ts'
 
 /**
@@ -146,7 +146,7 @@ export class DoubleBarrier {
     checked('enter', this.path, options, waitOptionChecks)
     if (this.#member !== undefined)
       throw badArguments('enter', this.path, 'this member has entered already: call leave() first')
-    const member = (this.#member = new OwnNode(this.#nodeFactory()))
+    const member = (this.#member = this.#newMember())
     try {
       await cancellableWait('enter', this.#client, this.path, options, async signal => {
         await member.create(nothing, signal)
@@ -265,19 +265,14 @@ export class DoubleBarrier {
     }
   }
 
-  #nodeFactory(): NodeFactory {
-    const client = this.#client
+  #newMember(): OwnNode {
+    const [client, acl] = [this.#client, this.#acl]
     const path = join(this.path, newUuid(client))
-    return {
-      client,
-      isUnique: true,
-      create: () => client.create(path, '', { mode: 'ephemeral', acl: this.#acl }),
-      find: async () => {
-        const [, stat] = await Promise.all([client.sync(path), client.exists(path)])
-        return stat === null ? undefined : { path, stat }
-      },
-      ensureParent: signal => ensureDirectory(client, this.path, { mode: 'container', acl: this.#acl, signal }),
-    }
+    return new OwnNode({
+      ...{ client, acl, data: '', sequenceOf: undefined, isUnique: true, mark: undefined },
+      path: () => path,
+      ensureParent: signal => ensureDirectory(client, this.path, { mode: 'container', acl, signal }),
+    })
   }
 }
 

@@ -7,14 +7,14 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks } from '../node/cancellable.ts'
 import { readWatched } from '../node/read-with-watch.ts'
-import { sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
-import { childNames, type LockQueue } from '../queue/queue.ts'
-import { watchAhead } from '../queue/look-ahead.ts'
+import { namesOf, sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
+import { LookAheadWaiter } from '../queue/look-ahead.ts'
+import { LockQueue } from '../queue/queue.ts'
 import { watchingOwnNode, type Held } from '../locks/held.ts'
 import { runWhileHeld } from '../locks/use-held.ts'
 import { HeldUntil } from '../locks/held-until.ts'
 import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
-import { ExclusiveLock, lockOptionChecks, type LockOptions } from '../locks/queue-lock.ts'
+import { lockOptionChecks, QueueLock, type LockOptions } from '../locks/queue-lock.ts'
 
 interface SignalOption {
   /** Ends the call when it aborts. Default: no signal. */
@@ -45,11 +45,12 @@ export interface Participant {
 const latch: Naming = { prefix: uuid => `_c_${uuid}-latch-`, sequenceOf: sequenceAfter('latch-') }
 
 /** The lock for which the participants queue. Its holder is the leader. */
-class Leadership extends ExclusiveLock {
+class Leadership extends QueueLock {
   declare readonly queue: LockQueue
 
   constructor(client: Client, path: string, options: LockOptions) {
-    super(client, path, { ...options, dialect: latch }, watchAhead)
+    const queue = new LockQueue(client, path, namesOf(latch), options)
+    super(client, queue, () => new LookAheadWaiter(queue))
   }
 }
 
@@ -206,7 +207,7 @@ export class LeaderElection {
   async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> } | undefined> {
     const { queue } = this.#leadership
     const { client, directory, names } = queue
-    const first = firstOf(await childNames(queue, { signal }), names)
+    const first = firstOf((await queue.list({ signal })).children, names)
     if (first !== undefined) {
       const path = join(directory, first)
       const node = await unlessMissing(readWatched(signal, options => client.getData(path, options)))

@@ -4,7 +4,7 @@ import { isCode, join, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
-import { OwnNode, type NodeFactory } from '../node/own-node.ts'
+import { OwnNode } from '../node/own-node.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { priorityOf } from './queue-index.ts'
 
@@ -122,7 +122,7 @@ export class ItemClaim {
     this.name = name
     this.#entry = join(join(owner.path, 'entries'), name)
     this.#taken = join(join(owner.path, 'taken'), name)
-    this.#ownNode = new OwnNode(this.#nodeFactory())
+    this.#ownNode = this.#newNode()
   }
 
   /** Takes the item. Returns `taken` if another consumer has taken it, and `gone` if it does not exist any more. */
@@ -174,26 +174,14 @@ export class ItemClaim {
     return new RecipeError('LOST', this.owner.path, { detail, cause })
   }
 
-  #nodeFactory(): NodeFactory {
+  #newNode(): OwnNode {
     const { client, path, acl } = this.owner
     // kazoo's consumers write their id, 32 hexadecimal digits. A new one for each attempt identifies the node.
     const id = newUuid(client).replaceAll('-', '')
-    const taken = this.#taken
-    return {
-      client,
-      isUnique: false,
-      create: () => client.create(taken, id, { mode: 'ephemeral', acl }),
-      async find() {
-        const [, node] = await Promise.all([
-          client.sync(taken),
-          client.getData(taken).catch((error: unknown) => {
-            if (isCode(error, 'NONODE')) return undefined
-            throw error
-          }),
-        ])
-        return node !== undefined && String(node.data) === id ? { path: taken, stat: node.stat } : undefined
-      },
+    return new OwnNode({
+      ...{ client, acl, data: id, mark: id, sequenceOf: undefined, isUnique: false },
+      path: () => this.#taken,
       ensureParent: signal => ensureDirectory(client, join(path, 'taken'), { mode: 'persistent', acl, signal }),
-    }
+    })
   }
 }

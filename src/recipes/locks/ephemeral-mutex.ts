@@ -1,18 +1,19 @@
 // The lock that is a single node: the client that creates it holds the lock. Kept for measuring and teaching.
 import { newPace, newUuid, serverPath } from '../../client/recipe-support.ts'
-import { badArguments, isCode, parentOf, type Stat } from '../../protocol/index.ts'
+import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
-import type { Client, ReadOptions } from '../../client/index.ts'
+import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { withCleanup } from '../queue/acquire-loop.ts'
+import { cancellable, releasing, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { readNodes } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { NodeHeld, type Held } from './held.ts'
-import { callOf, Lock, type AcquireOptions } from './lock.ts'
-import { idIn, isTagged, tag } from '../node/owner-tag.ts'
-import { OwnNode, type NodeFactory } from '../node/own-node.ts'
+import { idIn, tag } from '../node/owner-tag.ts'
+import { OwnNode } from '../node/own-node.ts'
+import { nextChange } from '../node/read-with-watch.ts'
 import type { ContenderNode } from '../queue/queue.ts'
+import { NodeHeld, type Held } from './held.ts'
+import { callOf, contendersCall, Lock, type AcquireOptions } from './lock.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
-import { readWatched } from '../node/read-with-watch.ts'
 
 /**
  * Options of an {@link EphemeralMutex}. There is no `onForeignContenders`, because the lock has no directory that could
@@ -53,34 +54,38 @@ export class EphemeralMutex extends Lock {
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ownNode = this.#newNode()
-    return withCleanup(this.#view, callOf('acquire', this.path, options), ownNode, async signal => {
-      const pace = newPace(this.#view)
+    const work = async (signal: AbortSignal) => {
+      const client = this.#view
+      const pace = newPace(client)
       while (!(await this.#tryCreate(ownNode, signal))) {
-        const hasWaited = await this.#view.retry(() => this.#waitUntilDeleted(signal), { signal })
+        const hasWaited = await client.retry(() => nextChange(client, this.path, signal), { signal })
         if (!hasWaited) await pace.wait(signal)
       }
-      return new NodeHeld(this.#view, this.path, ownNode, options)
-    })
+      return new NodeHeld(client, this.path, ownNode, options)
+    }
+    return cancellable(this.#view, callOf('acquire', this.path, options), work, releasing(ownNode))
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const ownNode = this.#newNode()
-    return withCleanup(this.#view, callOf('tryAcquire', this.path, options), ownNode, async signal => {
+    const work = async (signal: AbortSignal) => {
       const stat = await this.#view.retry(() => this.#view.exists(this.path, { signal }), { signal })
       if (stat !== null || !(await this.#tryCreate(ownNode, signal))) return null
       return new NodeHeld(this.#view, this.path, ownNode, options)
-    })
+    }
+    return cancellable(this.#view, callOf('tryAcquire', this.path, options), work, releasing(ownNode))
   }
 
   /**
-   * Reads the holder, whose `sequence` is always 0. Returns an empty list if the lock is free. The waiters are not
-   * known, because they have no nodes.
-   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   * Reads the holder, whose `sequence` is always 0. Resolves with an empty list if the lock is free. The waiters are not
+   * known, because they have no nodes. Throws as for other locks.
    */
-  async contenders(): Promise<ContenderNode[]> {
-    const node = await this.#read()
-    if (node === undefined) return []
-    return [{ path: this.path, sequence: 0, id: idIn(node.data), session: node.stat.ephemeralOwner }]
+  override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
+    return waitingRead(this.#view, contendersCall(this.path, options), async signal => {
+      const nodes = await readNodes(this.#view, parentOf(this.path), [nameOf(this.path)], { signal })
+      const { path } = this
+      return nodes.map(({ data, stat }) => ({ path, sequence: 0, id: idIn(data), session: stat.ephemeralOwner }))
+    })
   }
 
   /** Returns false if the node is another contender's. */
@@ -97,44 +102,16 @@ export class EphemeralMutex extends Lock {
     return this.#tryCreate(ownNode, signal)
   }
 
-  /**
-   * Resolves when the other contender's node is deleted or may have been. Resolves with false, at once, if it does not
-   * exist.
-   */
-  async #waitUntilDeleted(signal: AbortSignal): Promise<boolean> {
-    const { value, changed } = await readWatched(signal, options => this.#read(options))
-    if (value === undefined) return false
-    await changed
-    return true
-  }
-
-  /** Reads the node. Returns undefined and sets no watch if it does not exist. */
-  async #read(options?: ReadOptions): Promise<{ data: Buffer | null; stat: Stat } | undefined> {
-    try {
-      return await this.#view.getData(this.path, options)
-    } catch (error) {
-      if (isCode(error, 'NONODE')) return undefined
-      throw error
-    }
-  }
-
   #newNode(): OwnNode {
     const { id = '', acl } = this.#options
     const client = this.#view
-    const path = this.path
-    const uuid = newUuid(client)
-    const factory: NodeFactory = {
-      client,
-      isUnique: false,
-      create: () => client.create(path, tag(uuid, id), { mode: 'ephemeral', acl }),
-      find: async () => {
-        const [, node] = await Promise.all([client.sync(path), this.#read()])
-        const isOurs = node?.stat.ephemeralOwner === client.sessionId && isTagged(node.data, uuid)
-        return isOurs ? { path, stat: node.stat } : undefined
-      },
+    const mark = newUuid(client)
+    return new OwnNode({
+      ...{ client, mark, acl, sequenceOf: undefined, isUnique: false },
+      path: () => this.path,
+      data: tag(mark, id),
       ensureParent: signal => this.#ensureParent(signal),
-    }
-    return new OwnNode(factory)
+    })
   }
 
   async #ensureParent(signal: AbortSignal): Promise<void> {

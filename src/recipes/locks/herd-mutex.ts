@@ -2,8 +2,10 @@
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { watchDirectory } from '../queue/wait-strategies.ts'
-import { ExclusiveLock, herdMutexOptionChecks, type HerdMutexOptions } from './queue-lock.ts'
+import { namesOf } from '../queue/dialect.ts'
+import { LockQueue } from '../queue/queue.ts'
+import { HerdWaiter } from '../queue/waiter.ts'
+import { herdMutexOptionChecks, QueueLock, type HerdMutexOptions } from './queue-lock.ts'
 
 /**
  * An exclusive lock that shares its queue with {@link Mutex}, but in which each waiter watches the directory. Every
@@ -13,10 +15,11 @@ import { ExclusiveLock, herdMutexOptionChecks, type HerdMutexOptions } from './q
  * await using held = await new HerdMutex(zk, '/locks/orders').acquire()
  * await new HerdMutex(other, '/locks/orders').tryAcquire() // => null
  */
-export class HerdMutex extends ExclusiveLock {
+export class HerdMutex extends QueueLock {
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: HerdMutexOptions = {}) {
     checkArguments('HerdMutex', client, path, optionsProblem(options, herdMutexOptionChecks))
-    super(client, path, options, watchDirectory)
+    const queue = new LockQueue(client, path, namesOf(options.dialect ?? 'curator'), options)
+    super(client, queue, () => new HerdWaiter(queue))
   }
 }

@@ -4,8 +4,9 @@ import { checked } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { checkFunction } from '../node/arguments.ts'
-import { waitOptionChecks, type Call, type WaitOptions } from '../node/cancellable.ts'
+import { waitOptionChecks, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
 import { holdOptionChecks, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
+import type { ContenderNode } from '../queue/queue.ts'
 import { useHeld } from './use-held.ts'
 
 /**
@@ -67,6 +68,17 @@ export abstract class Lock<H extends Held = Held> {
   abstract tryAcquire(options?: AcquireOptions): Promise<H | null>
 
   /**
+   * Reads the holder and the waiters, in the order of the queue. Waits through lost connections.
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   * @example
+   * const lock = new Mutex(zk, '/locks/orders', { id: 'host-1' })
+   * await using held = await lock.acquire()
+   * const contenders = await lock.contenders()
+   * contenders.map(({ id }) => id) // => ['host-1']
+   */
+  abstract contenders(options?: WaitOptions): Promise<ContenderNode[]>
+
+  /**
    * Runs a function while the lock is held, and resolves with its result. The function should stop when `held.signal`
    * aborts. Here `watchOwnNode` is true by default, so the signal also aborts when another client deletes the lock's
    * node.
@@ -88,13 +100,12 @@ export abstract class Lock<H extends Held = Held> {
 
 // These are functions and not protected methods, so that an object with the public methods of a Lock can replace it.
 
-/** Describes a call of `acquire` or `tryAcquire`. */
 export const callOf = (
   op: string,
   path: string,
   options: AcquireOptions,
   checks: Checks<AcquireOptions> = acquireOptionChecks,
-): Call<AcquireOptions> => ({ op, path, options, checks })
+): RecipeCall<AcquireOptions> => ({ op, path, options, checks })
 
 /**
  * Checks the arguments of `use`.
@@ -104,3 +115,10 @@ export function checkUse(path: string, fn: unknown, options: AcquireOptions, che
   checkFunction('use', path, fn)
   checked('use', path, options, checks)
 }
+
+export const contendersCall = (path: string, options: WaitOptions): RecipeCall => ({
+  op: 'contenders',
+  path,
+  options,
+  checks: waitOptionChecks,
+})

@@ -3,11 +3,11 @@ import { inBackground, isClient, newPace, serverPath } from '../../client/recipe
 import { badArguments } from '../../protocol/index.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
 import type { Transaction } from '../../client/index.ts'
-import type { Call } from '../node/cancellable.ts'
-import { withCleanup } from '../queue/acquire-loop.ts'
-import { Held } from './held.ts'
-import { callOf, Lock, type AcquireOptions } from './lock.ts'
+import { cancellable, releasing } from '../node/cancellable.ts'
 import { RecipeError } from '../node/recipe-error.ts'
+import { Held, watchingOwnNode } from './held.ts'
+import { acquireOptionChecks, callOf, checkUse, type AcquireOptions, type Lock } from './lock.ts'
+import { useHeld } from './use-held.ts'
 
 /** The property key of the locks of a MultiLock. All copies of this package in one process share it. */
 const members: unique symbol = Symbol.for('zkwire.MultiLock.members')
@@ -21,54 +21,97 @@ const members: unique symbol = Symbol.for('zkwire.MultiLock.members')
  * const lock = new MultiLock([new Mutex(zk, '/locks/a'), new Mutex(zk, '/locks/b')])
  * await lock.use(({ held }) => held.length) // => 2
  */
-export class MultiLock extends Lock<MultiHeld> {
+export class MultiLock {
+  /**
+   * The paths of the locks, in the order in which they are acquired.
+   * @example
+   * const lock = new MultiLock([new Mutex(zk, '/locks/b'), new Mutex(zk, '/locks/a')])
+   * lock.paths // => ['/locks/a', '/locks/b']
+   */
+  readonly paths: readonly string[]
   /** @internal */
-  readonly [members]: readonly Lock[]
+  readonly [members]: readonly [Lock, ...Lock[]]
 
   /**
    * @param locks one lock or more, in any order; their clients may be different
    * @throws ZooKeeperError BADARGUMENTS, also if the list is empty, or if two locks have the same path and would wait
    * for each other
    */
-  constructor(locks: readonly Lock[]) {
+  constructor(locks: readonly (Lock | MultiLock)[]) {
     checkList(locks)
-    const sorted = inPathOrder(locks.flatMap(lock => membersOf(lock)))
-    super(sorted[0].client, sorted.map(({ path }) => path).join(', '))
-    this[members] = sorted
+    this[members] = inPathOrder(locks.flatMap(membersOf))
+    this.paths = this[members].map(({ path }) => path)
   }
 
-  override acquire(options: AcquireOptions = {}): Promise<MultiHeld> {
-    const call = callOf('acquire', this.path, options)
-    return this.#acquireAll(call, (lock, each) => lock.acquire(each)) as Promise<MultiHeld>
+  /**
+   * Waits for all locks. If the call fails, those that it holds already are released in the background.
+   * @throws RecipeError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
+   * SESSIONEXPIRED, NOAUTH
+   * @example
+   * const lock = new MultiLock([new Mutex(zk, '/locks/a'), new Mutex(zk, '/locks/b')])
+   * await using held = await lock.acquire({ timeout: 10_000 })
+   * held.validFor() > 0 // => true
+   */
+  acquire(options: AcquireOptions = {}): Promise<MultiHeld> {
+    return this.#acquireAll('acquire', options, (lock, each) => lock.acquire(each)) as Promise<MultiHeld>
   }
 
-  override tryAcquire(options: AcquireOptions = {}): Promise<MultiHeld | null> {
-    return this.#acquireAll(callOf('tryAcquire', this.path, options), (lock, each) => lock.tryAcquire(each))
+  /**
+   * Acquires the locks if all are free, without waiting. Otherwise resolves with null, and holds none. Throws as {@link
+   * acquire}.
+   * @example
+   * const lock = new MultiLock([new Mutex(zk, '/locks/a'), new Mutex(zk, '/locks/b')])
+   * await using one = await new Mutex(other, '/locks/b').acquire()
+   * await lock.tryAcquire() // => null
+   */
+  tryAcquire(options: AcquireOptions = {}): Promise<MultiHeld | null> {
+    return this.#acquireAll('tryAcquire', options, (lock, each) => lock.tryAcquire(each))
+  }
+
+  /**
+   * Runs a function while all locks are held, as {@link Lock.use} does.
+   * @throws RecipeError LOST if a lock was lost before the function ended; otherwise as {@link Lock.use}
+   * @example
+   * const lock = new MultiLock([new Mutex(zk, '/locks/a'), new Mutex(zk, '/locks/b')])
+   * await lock.use(({ held }) => held.length) // => 2
+   */
+  async use<T>(fn: (held: MultiHeld) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
+    checkUse(this.#names, fn, options, acquireOptionChecks)
+    const held = await this.acquire(watchingOwnNode(options))
+    return useHeld(this.#names, held, () => fn(held))
+  }
+
+  /** The paths, for errors. */
+  get #names(): string {
+    return this.paths.join(', ')
   }
 
   #acquireAll(
-    call: Call<AcquireOptions>,
+    op: string,
+    options: AcquireOptions,
     acquire: (lock: Lock, options: AcquireOptions) => Promise<Held | null>,
   ): Promise<MultiHeld | null> {
+    const [{ client }] = this[members]
     const acquired: Held[] = []
-    const cleanup = { remove: () => releaseAll(acquired) }
-    return withCleanup(this.client, call, cleanup, async signal => {
-      const { watchOwnNode = false } = call.options
-      const pace = newPace(this.client)
+    const work = async (signal: AbortSignal) => {
+      const { watchOwnNode = false } = options
+      const pace = newPace(client)
       for (;;) {
         const isComplete = await this.#tryAll(acquired, { watchOwnNode, signal }, acquire)
-        if (isComplete) return new MultiHeld(this.path, acquired, rootsOf(this[members]))
+        if (isComplete) return new MultiHeld(this.#names, acquired, rootsOf(this[members]))
         const isLost = isAnyLost(acquired)
         const released = releaseAll(acquired.splice(0))
         if (!isLost) {
-          inBackground(this.client, released)
+          inBackground(client, released)
           return null
         }
         // Acquires all again, as a waiter whose node was deleted queues again.
         await released
         await pace.wait(signal)
       }
-    })
+    }
+    const undo = releasing({ remove: () => releaseAll(acquired) })
+    return cancellable(client, callOf(op, this.#names, options), work, undo)
   }
 
   /**
@@ -202,10 +245,11 @@ function checkList(locks: unknown): void {
 }
 
 /** Returns the locks of a MultiLock, also of one of another copy of this package; for any other lock, itself. */
-const membersOf = (lock: Lock): readonly Lock[] => (members in lock ? (lock as MultiLock)[members] : [lock])
+const membersOf = (lock: Lock | MultiLock): readonly Lock[] => (members in lock ? lock[members] : [lock])
 
 /** Returns true for a lock. Does not use instanceof, so that locks of another copy of this package are accepted. */
 function isLock(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null && members in value) return true
   const { client, path, acquire, tryAcquire } = (value ?? {}) as Partial<Lock>
   return isClient(client) && typeof path === 'string' && [acquire, tryAcquire].every(each => typeof each === 'function')
 }

@@ -3,12 +3,13 @@ import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import type { OwnNode } from '../node/own-node.ts'
-import { matchesReaders } from '../queue/dialect.ts'
-import { watchAhead } from '../queue/look-ahead.ts'
-import { watchPredecessor } from '../queue/wait-strategies.ts'
+import { matchesReaders, namesOf } from '../queue/dialect.ts'
+import { LookAheadWaiter } from '../queue/look-ahead.ts'
+import { LockQueue } from '../queue/queue.ts'
+import { PredecessorWaiter } from '../queue/waiter.ts'
 import type { Held } from './held.ts'
 import type { AcquireOptions } from './lock.ts'
-import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
+import { mutexOptionChecks, QueueLock, type MutexOptions } from './queue-lock.ts'
 
 /**
  * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory. Each watches its predecessor, and
@@ -20,15 +21,16 @@ import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-loc
  * held.token > 0n // => true
  * await new Mutex(other, '/locks/orders').tryAcquire() // => null
  */
-export class Mutex extends ExclusiveLock {
+export class Mutex extends QueueLock {
   readonly #looksAhead: boolean
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: MutexOptions = {}) {
     checkArguments('Mutex', client, path, optionsProblem(options, mutexOptionChecks))
-    const { lookAhead = true, ...rest } = options
-    const looksAhead = lookAhead && !matchesReaders(rest.dialect)
-    super(client, path, rest, looksAhead ? watchAhead : watchPredecessor)
+    const { dialect = 'curator', lookAhead = true } = options
+    const looksAhead = lookAhead && !matchesReaders(dialect)
+    const Waiter = looksAhead ? LookAheadWaiter : PredecessorWaiter
+    super(client, new LockQueue(client, path, namesOf(dialect), options), queue => new Waiter(queue))
     this.#looksAhead = looksAhead
   }
 

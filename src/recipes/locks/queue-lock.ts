@@ -4,15 +4,14 @@ import { aBoolean, aFunction, anACL } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
-import { withCleanup, waitForTurn, tryTurn } from '../queue/acquire-loop.ts'
-import type { WaitStrategy } from '../queue/wait-strategies.ts'
-import type { Call } from '../node/cancellable.ts'
-import { dialectCheck, namesOf, type Dialect, type DialectName, type Naming } from '../queue/dialect.ts'
+import { cancellable, releasing, waitingRead, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
+import type { OwnNode } from '../node/own-node.ts'
+import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
+import type { OnForeignContenders } from '../queue/foreign-contenders.ts'
+import type { ContenderNode, LockQueue } from '../queue/queue.ts'
+import type { Waiter } from '../queue/waiter.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { callOf, Lock, type AcquireOptions } from './lock.ts'
-import { reportingForeignContenders, type OnForeignContenders } from '../queue/foreign-contenders.ts'
-import { OwnNode } from '../node/own-node.ts'
-import { contendersIn, nodeFactoryOf, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
+import { callOf, contendersCall, Lock, type AcquireOptions } from './lock.ts'
 
 /**
  * Options of all locks.
@@ -83,66 +82,47 @@ export const lockOptionChecks: Checks<LockOptions> = {
 export const herdMutexOptionChecks: Checks<HerdMutexOptions> = { ...lockOptionChecks, dialect: dialectCheck }
 export const mutexOptionChecks: Checks<MutexOptions> = { ...herdMutexOptionChecks, lookAhead: aBoolean }
 
-/** A lock whose contenders queue as nodes of one directory. */
-export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
-  protected readonly queue: LockQueue
-  readonly #strategy: WaitStrategy
+/** Makes a new contender of a queue. */
+export type NewWaiter = (queue: LockQueue) => Waiter<unknown>
 
-  protected constructor(
-    client: Client,
-    queue: LockQueue,
-    strategy: WaitStrategy,
-    onForeignContenders: OnForeignContenders | undefined,
-  ) {
+/** A lock whose contenders queue as nodes of one directory. */
+export class QueueLock<H extends Held = Held> extends Lock<H> {
+  protected readonly queue: LockQueue
+  readonly #newWaiter: NewWaiter
+
+  protected constructor(client: Client, queue: LockQueue, newWaiter: NewWaiter) {
     super(client, queue.directory)
     this.queue = queue
-    this.#strategy = reportingForeignContenders(strategy, onForeignContenders)
+    this.#newWaiter = newWaiter
   }
 
   override acquire(options: AcquireOptions = {}): Promise<H> {
-    const ownNode = new OwnNode(nodeFactoryOf(this.queue))
-    return withCleanup(this.queue.client, this.call('acquire', options), ownNode, async signal => {
-      await waitForTurn(this.queue, this.#strategy, ownNode, signal)
-      return this.hold(ownNode, options)
-    })
+    const waiter = this.#newWaiter(this.queue)
+    const work = async (signal: AbortSignal) => {
+      await waiter.waitForTurn(signal)
+      return this.hold(waiter.ownNode, options)
+    }
+    return cancellable(this.queue.client, this.call('acquire', options), work, releasing(waiter.ownNode))
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {
-    const ownNode = new OwnNode(nodeFactoryOf(this.queue))
-    return withCleanup(this.queue.client, this.call('tryAcquire', options), ownNode, async signal =>
-      (await tryTurn(this.queue, this.#strategy, ownNode, signal)) ? this.hold(ownNode, options) : null,
-    )
+    const waiter = this.#newWaiter(this.queue)
+    const work = async (signal: AbortSignal) =>
+      (await waiter.tryTurn(signal)) ? this.hold(waiter.ownNode, options) : null
+    return cancellable(this.queue.client, this.call('tryAcquire', options), work, releasing(waiter.ownNode))
   }
 
-  /**
-   * Reads the holder and the waiters, in the order of the queue. Does not wait through lost connections.
-   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
-   */
-  contenders(): Promise<ContenderNode[]> {
-    return contendersIn(this.queue)
+  override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
+    const call = contendersCall(this.path, options)
+    return waitingRead(this.queue.client, call, signal => this.queue.contenders({ signal }))
   }
 
-  protected call(op: string, options: AcquireOptions): Call<AcquireOptions> {
+  protected call(op: string, options: AcquireOptions): RecipeCall<AcquireOptions> {
     return callOf(op, this.path, options)
   }
 
-  protected abstract hold(ownNode: OwnNode, options: AcquireOptions): H
-}
-
-/** A lock that one contender can hold at a time. */
-export class ExclusiveLock extends QueueLock {
-  /** @param options already checked */
-  protected constructor(
-    client: Client,
-    path: string,
-    options: LockOptions & { dialect?: HerdMutexOptions['dialect'] | Naming },
-    strategy: WaitStrategy,
-  ) {
-    const { dialect = 'curator', onForeignContenders, ...rest } = options
-    super(client, queueOf(client, path, namesOf(dialect), rest), strategy, onForeignContenders)
-  }
-
-  protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
-    return new NodeHeld(this.queue.client, this.path, ownNode, options)
+  /** Returns what the holder gets. */
+  protected hold(ownNode: OwnNode, options: AcquireOptions): H {
+    return new NodeHeld(this.queue.client, this.path, ownNode, options) as Held as H
   }
 }

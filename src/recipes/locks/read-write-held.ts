@@ -1,12 +1,11 @@
 // A read lock and a write lock that are held, and the downgrade from write to read.
 import type { Stat } from '../../protocol/index.ts'
-import { waitOptionChecks, type Call } from '../node/cancellable.ts'
-import { withCleanup } from '../queue/acquire-loop.ts'
+import { cancellable, releasing, waitOptionChecks, type RecipeCall } from '../node/cancellable.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
-import { OwnNode, type Found, type NodeFactory } from '../node/own-node.ts'
-import { nodeFactoryOf, type LockQueue } from '../queue/queue.ts'
+import type { Found, OwnNode } from '../node/own-node.ts'
+import type { LockQueue } from '../queue/queue.ts'
 
 /**
  * A read lock that is held.
@@ -87,7 +86,13 @@ export class WriteHeld extends NodeHeld {
 
   async #downgrade(): Promise<ReadHeld> {
     if (this.validFor() === 0) throw new RecipeError('LOST', this.lock)
-    const ownNode = new OwnNode(this.#readNodeFactory())
+    const ownNode = this.#readers.newNode({
+      // The read node has the write node's number.
+      number: this.#ownNode.node.name.slice(-10),
+      create: (path, data) => this.#createReadNode(path, data),
+      // The write node is deleted, so the lock is lost.
+      ensureParent: () => Promise.reject(this.#lostError()),
+    })
     const read = await this.#acquireRead(ownNode)
     await this.#releaseWrite(ownNode, read)
     this.#onDowngraded(read)
@@ -96,41 +101,35 @@ export class WriteHeld extends NodeHeld {
 
   #acquireRead(ownNode: OwnNode): Promise<ReadHeld> {
     const { client, lock, signal, token } = this
-    return withCleanup(client, this.#call(signal), ownNode, async ended => {
+    const work = async (ended: AbortSignal) => {
       await ownNode.create(() => Promise.resolve(), ended)
       // If names can repeat, the transaction may have checked another contender's node.
       if (!this.#ownNode.isUnique) await client.retry(() => this.#checkOwnNode(), { signal: ended })
       return new ReadHeld(client, lock, ownNode, { ...this.#options, token })
-    })
+    }
+    return cancellable(client, this.#call(signal), work, releasing(ownNode))
   }
 
   /** Deletes the write node. Until then it blocks the other contenders, and the read lock can still be lost. */
   async #releaseWrite(ownNode: OwnNode, read: ReadHeld): Promise<void> {
-    await withCleanup(this.client, this.#call(read.signal), ownNode, async () => {
+    const work = async () => {
       await super.release()
       return read
-    })
+    }
+    await cancellable(this.client, this.#call(read.signal), work, releasing(ownNode))
   }
 
-  #call(signal: AbortSignal): Call {
+  #call(signal: AbortSignal): RecipeCall {
     return { op: 'downgrade', path: this.lock, options: { signal }, checks: waitOptionChecks }
   }
 
-  /** Creates the read node with the write node's number, if the write node exists. */
-  #readNodeFactory(): NodeFactory {
-    const create = (prefix: string, data: string) => this.#createReadNode(prefix, data)
-    // NONODE means that the write node is deleted: the lock is lost, so do not create a parent.
-    return { ...nodeFactoryOf(this.#readers, create), ensureParent: () => Promise.reject(this.#lostError()) }
-  }
-
-  async #createReadNode(prefix: string, data: string): Promise<Found> {
+  /** Creates the read node if the write node exists. */
+  async #createReadNode(path: string, data: string): Promise<Found> {
     const { client, acl } = this.#readers
-    const { path: writeNode, name } = this.#ownNode.node
-    const path = `${prefix}${name.slice(-10)}`
-    await client.multi([{ check: writeNode }, { create: path, data, mode: 'ephemeral', acl }])
+    await client.multi([{ check: this.#ownNode.node.path }, { create: path, data, mode: 'ephemeral', acl }])
     const stat = await this.#statOf(path)
     // Null means that another client has deleted the node already.
-    return stat === null ? this.#createReadNode(prefix, data) : { path, stat }
+    return stat === null ? this.#createReadNode(path, data) : { path, stat }
   }
 
   /** Reads the Stat of a node that was just created, because a multi's reply may not contain it (ZOOKEEPER-4026). */

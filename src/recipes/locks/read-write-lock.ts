@@ -2,17 +2,15 @@
 import { aBoolean, checked } from '../../client/recipe-support.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { watchDirectory, watchPredecessor, type WaitStrategy } from '../queue/wait-strategies.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { acquireOptionChecks, callOf, checkUse, type AcquireOptions } from './lock.ts'
-import type { Call } from '../node/cancellable.ts'
-import { watchingOwnNode } from './held.ts'
-import { useHeld } from './use-held.ts'
-import { RecipeError } from '../node/recipe-error.ts'
+import type { RecipeCall } from '../node/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
-import { queueOf, type LockQueue } from '../queue/queue.ts'
-import { lockOptionChecks, QueueLock, type LockOptions } from './queue-lock.ts'
-import type { OnForeignContenders } from '../queue/foreign-contenders.ts'
+import { RecipeError } from '../node/recipe-error.ts'
+import { LockQueue } from '../queue/queue.ts'
+import { HerdWaiter, PredecessorWaiter } from '../queue/waiter.ts'
+import { watchingOwnNode } from './held.ts'
+import { acquireOptionChecks, callOf, checkUse, type AcquireOptions } from './lock.ts'
+import { lockOptionChecks, QueueLock, type LockOptions, type NewWaiter } from './queue-lock.ts'
 import {
   readWriteDialectCheck,
   readWriteNamesOf,
@@ -20,6 +18,7 @@ import {
   type ReadWriteDialectName,
 } from './read-write-dialect.ts'
 import { ReadHeld, WriteHeld } from './read-write-held.ts'
+import { useHeld } from './use-held.ts'
 
 /**
  * Options of a {@link ReadWriteLock}.
@@ -90,15 +89,22 @@ export class ReadWriteLock {
   /** @throws ZooKeeperError BADARGUMENTS, also if the dialect does not distinguish readers from writers */
   constructor(client: Client, path: string, options: ReadWriteLockOptions = {}) {
     checkArguments('ReadWriteLock', client, path, optionsProblem(options, lockChecks))
-    const { dialect = 'curator', herd = false, onForeignContenders, ...rest } = options
+    const { dialect = 'curator', herd = false } = options
     const names = readWriteNamesOf(dialect)
-    const readers = queueOf(client, path, names.read, { ...rest, blocks: ({ name }) => names.isWriter(name) })
-    const writers = queueOf(client, path, names.write, rest)
-    const strategy = herd ? watchDirectory : watchPredecessor
+    const readers = new LockQueue(client, path, names.read, { ...options, blocks: ({ name }) => names.isWriter(name) })
+    const writers = new LockQueue(client, path, names.write, options)
+    const Waiter = herd ? HerdWaiter : PredecessorWaiter
+    const newWaiter: NewWaiter = queue => new Waiter(queue)
     const owners = new Owners(path)
     this.path = path
-    this.readLock = new ReadLock(client, readers, strategy, onForeignContenders, owners)
-    this.writeLock = new WriteLock(client, writers, strategy, onForeignContenders, owners, readers)
+    this.readLock = new ReadWriteSide(client, readers, newWaiter, owners, {
+      wanted: 'read',
+      hold: (ownNode, each) => new ReadHeld(readers.client, path, ownNode, each),
+    })
+    this.writeLock = new ReadWriteSide(client, writers, newWaiter, owners, {
+      wanted: 'write',
+      hold: (ownNode, each) => new WriteHeld(path, ownNode, readers, each, reading => owners.add(each.owner, reading)),
+    })
   }
 }
 
@@ -131,20 +137,21 @@ class Owners {
   }
 }
 
-/** One side of the lock. `contenders()` returns the contenders of both sides. */
-abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
-  protected abstract readonly wanted: 'read' | 'write'
-  protected readonly owners: Owners
+interface SideOptions<H> {
+  wanted: 'read' | 'write'
+  /** Returns what a holder gets. */
+  hold: (ownNode: OwnNode, options: ReadWriteAcquireOptions) => H
+}
 
-  constructor(
-    client: Client,
-    queue: LockQueue,
-    strategy: WaitStrategy,
-    onForeignContenders: OnForeignContenders | undefined,
-    owners: Owners,
-  ) {
-    super(client, queue, strategy, onForeignContenders)
-    this.owners = owners
+/** One side of the lock. `contenders()` returns the contenders of both sides. */
+class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
+  readonly #owners: Owners
+  readonly #side: SideOptions<H>
+
+  constructor(client: Client, queue: LockQueue, newWaiter: NewWaiter, owners: Owners, side: SideOptions<H>) {
+    super(client, queue, newWaiter)
+    this.#owners = owners
+    this.#side = side
   }
 
   /**
@@ -173,13 +180,19 @@ abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H
     return useHeld(this.path, held, () => fn(held))
   }
 
-  protected override call(op: string, options: ReadWriteAcquireOptions): Call<AcquireOptions> {
+  protected override call(op: string, options: ReadWriteAcquireOptions): RecipeCall<AcquireOptions> {
     return callOf(op, this.path, options, acquireChecks)
+  }
+
+  protected override hold(ownNode: OwnNode, options: ReadWriteAcquireOptions): H {
+    const held = this.#side.hold(ownNode, options)
+    this.#owners.add(options.owner, held)
+    return held
   }
 
   #check(op: string, options: ReadWriteAcquireOptions): void {
     checked(op, this.path, options, acquireChecks)
-    const refusal = this.owners.refusal(options.owner, this.wanted)
+    const refusal = this.#owners.refusal(options.owner, this.#side.wanted)
     if (refusal !== undefined) throw refusal
   }
 }
@@ -190,15 +203,7 @@ abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H
  * const { readLock }: { readLock: ReadLock } = new ReadWriteLock(zk, '/locks/orders')
  * await readLock.use(held => held.path) // => /-__READ__0000000000$/
  */
-export class ReadLock extends ReadWriteSide<ReadHeld> {
-  protected override readonly wanted = 'read'
-
-  protected override hold(ownNode: OwnNode, options: ReadWriteAcquireOptions): ReadHeld {
-    const held = new ReadHeld(this.queue.client, this.path, ownNode, options)
-    this.owners.add(options.owner, held)
-    return held
-  }
-}
+export type ReadLock = ReadWriteSide<ReadHeld>
 
 /**
  * The lock of the writers: its holder excludes all others.
@@ -206,26 +211,4 @@ export class ReadLock extends ReadWriteSide<ReadHeld> {
  * const { writeLock }: { writeLock: WriteLock } = new ReadWriteLock(zk, '/locks/orders')
  * await writeLock.use(held => held.path) // => /-__WRIT__0000000000$/
  */
-export class WriteLock extends ReadWriteSide<WriteHeld> {
-  protected override readonly wanted = 'write'
-  readonly #readers: LockQueue
-
-  constructor(
-    client: Client,
-    queue: LockQueue,
-    strategy: WaitStrategy,
-    onForeignContenders: OnForeignContenders | undefined,
-    owners: Owners,
-    readers: LockQueue,
-  ) {
-    super(client, queue, strategy, onForeignContenders, owners)
-    this.#readers = readers
-  }
-
-  protected override hold(ownNode: OwnNode, options: ReadWriteAcquireOptions): WriteHeld {
-    const addOwner = (held: ReadHeld | WriteHeld) => this.owners.add(options.owner, held)
-    const held = new WriteHeld(this.path, ownNode, this.#readers, options, addOwner)
-    addOwner(held)
-    return held
-  }
-}
+export type WriteLock = ReadWriteSide<WriteHeld>

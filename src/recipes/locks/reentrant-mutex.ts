@@ -4,7 +4,7 @@ import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { enter, activate, isIn, runIn } from './async-owner.ts'
-import { withCleanup } from '../queue/acquire-loop.ts'
+import { cancellable, releasing, type WaitOptions } from '../node/cancellable.ts'
 import { acquireOptionChecks, callOf, checkUse, Lock, type AcquireOptions } from './lock.ts'
 import { watchingOwnNode, type Held } from './held.ts'
 import { useHeld } from './use-held.ts'
@@ -114,11 +114,10 @@ export class ReentrantMutex extends Lock {
 
   /**
    * Reads the holder and the waiters at the server, in the order of the queue. This session has at most one node, that
-   * of its first request. Does not wait through lost connections.
-   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   * of its first request. Throws as for other locks.
    */
-  contenders(): Promise<ContenderNode[]> {
-    return this.#mutex.contenders()
+  override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
+    return this.#mutex.contenders(options)
   }
 
   #acquire(options: ReentrantAcquireOptions, onRequest?: (request: LockRequest) => void): Promise<ReentrantHold> {
@@ -135,11 +134,13 @@ export class ReentrantMutex extends Lock {
     options: ReentrantAcquireOptions,
     request: (queue: InProcessQueue, signal: AbortSignal) => Promise<ReentrantHold | Nothing> | Nothing,
   ): Promise<ReentrantHold | Nothing> {
-    return withCleanup(this.client, callOf(op, this.path, options, acquireChecks), noCleanup, async signal => {
+    const work = async (signal: AbortSignal) => {
       const queue = InProcessQueue.of(this.client, this.path)
       const { first } = queue
       return first?.isHeld && this.#isOwner(first, options) ? first.enter(options) : request(queue, signal)
-    })
+    }
+    const call = callOf(op, this.path, options, acquireChecks)
+    return cancellable(this.client, call, work, releasing(noNode))
   }
 
   #isOwner(request: LockRequest, options: ReentrantAcquireOptions): boolean {
@@ -162,5 +163,5 @@ const mutexOptionsOf = ({ watchOwnNode = false }: ReentrantAcquireOptions, signa
   signal,
 })
 
-/** Does nothing, because a LockRequest cleans up after itself. */
-const noCleanup = { remove: () => Promise.resolve() }
+/** A LockRequest removes its node itself. */
+const noNode = { remove: () => Promise.resolve() }

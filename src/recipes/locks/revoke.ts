@@ -2,30 +2,35 @@
 import { isCode } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
+import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 
 const REVOKE = '__REVOKE__'
 
 /**
  * Asks the holder or a waiter to release the lock, by writing into its node. The holder's `held.revoked` aborts if it
  * watches its own node; Curator's revocable locks call their listener. The holder decides whether it releases the lock.
- * Waits through lost connections.
+ * Waits through lost connections. A call that is cancelled may write the node nevertheless.
  * @param path the path of the contender's node: `held.path`, or `path` of one of `contenders()`
  * @returns true if the node was written, false if it does not exist
- * @throws ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
+ * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
  * @example
  * await using held = await new Mutex(zk, '/locks/orders').acquire({ watchOwnNode: true })
  * await revoke(other, held.path) // => true
  * await revoke(other, '/locks/orders/missing') // => false
  */
-export async function revoke(client: Client, path: string): Promise<boolean> {
+export async function revoke(client: Client, path: string, options: WaitOptions = {}): Promise<boolean> {
   checkArguments('revoke', client, path)
-  try {
-    await client.retry(() => client.setData(path, REVOKE))
-    return true
-  } catch (error) {
-    if (isCode(error, 'NONODE')) return false
-    throw error
+  const write = async (signal: AbortSignal) => {
+    try {
+      await client.setData(path, REVOKE, { signal })
+      return true
+    } catch (error) {
+      if (isCode(error, 'NONODE')) return false
+      throw error
+    }
   }
+  const call = { op: 'revoke', path, options, checks: waitOptionChecks }
+  return cancellable(client, call, signal => client.retry(() => write(signal), { signal }))
 }
 
 /** Returns true if a client has asked for the lock. Returns false if not, and if the session may not read the node. */

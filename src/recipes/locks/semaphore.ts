@@ -4,27 +4,42 @@ import { join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
-import { withCleanup } from '../queue/acquire-loop.ts'
-import { watchDirectory, type WaitStrategy } from '../queue/wait-strategies.ts'
-import { sequenceAfter, namesOf, type Naming } from '../queue/dialect.ts'
+import type { Children } from '../node/children.ts'
+import { cancellable, releasing, waitingRead, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { namesOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
+import { LockQueue, type ContenderNode } from '../queue/queue.ts'
+import type { Turn } from '../queue/turn.ts'
+import { HerdWaiter } from '../queue/waiter.ts'
 import { NodeHeld, type Held, type HoldOptions } from './held.ts'
-import { callOf, Lock, type AcquireOptions } from './lock.ts'
+import { callOf, contendersCall, Lock, type AcquireOptions } from './lock.ts'
 import { Mutex } from './mutex.ts'
-import { OwnNode } from '../node/own-node.ts'
-import { contendersIn, nodeFactoryOf, childNames, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
-import { reportingForeignContenders } from '../queue/foreign-contenders.ts'
 
 /** Curator calls a permit's node a lease. */
 const leases: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: sequenceAfter('lease-') }
 
-/**
- * Decides from the list of all permit nodes whether the own permit is granted. Each contender counts all nodes that
- * were created before its own. So the gate is needed for the order, not for safety.
- */
-function grantOf(nodes: readonly string[], own: string, count: number): 'granted' | 'full' | 'gone' {
-  if (!nodes.includes(own)) return 'gone'
-  return nodes.length <= count ? 'granted' : 'full'
+/** A contender in the gate: it waits until there are no more nodes than permits. */
+class PermitWaiter extends HerdWaiter {
+  readonly #count: number
+
+  constructor(queue: LockQueue, count: number) {
+    super(queue)
+    this.#count = count
+  }
+
+  /**
+   * Counts all nodes that were created before the own one. So the gate is needed for the order, not for safety.
+   */
+  protected override turnIn({ children }: Children): Turn {
+    const isTaken = (name: string) => this.queue.names.sequenceOf(name) !== undefined
+    if (!children.includes(this.ownNode.node.name)) return { status: 'gone' }
+    return children.filter(isTaken).length <= this.#count ? { status: 'first' } : { status: 'waiting', predecessor: '' }
+  }
+
+  /** The caller has looked before it entered the gate. */
+  protected override isFree(): Promise<boolean> {
+    return Promise.resolve(true)
+  }
 }
 
 interface GateOptions extends HoldOptions {
@@ -52,7 +67,6 @@ export class Semaphore extends Lock {
   readonly count: number
   readonly #gate: Mutex
   readonly #queue: LockQueue
-  readonly #strategy: WaitStrategy
 
   /**
    * @param count how many holders may hold the lock at once, 1 or more; the same for all clients
@@ -64,21 +78,21 @@ export class Semaphore extends Lock {
     super(client, path)
     this.count = count
     this.#gate = new Mutex(client, join(path, 'locks'), { ...options, lookAhead: false })
-    this.#queue = queueOf(client, join(path, 'leases'), namesOf(leases), options)
-    this.#strategy = reportingForeignContenders(watchDirectory, options.onForeignContenders)
+    this.#queue = new LockQueue(client, join(path, 'leases'), namesOf(leases), options)
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
-    const ownNode = new OwnNode(nodeFactoryOf(this.#queue))
-    return withCleanup(this.#queue.client, callOf('acquire', this.path, options), ownNode, async signal => {
+    const waiter = new PermitWaiter(this.#queue, this.count)
+    const work = async (signal: AbortSignal) => {
       const pace = newPace(this.#queue.client)
       for (;;) {
         const gate = await this.#gate.acquire({ signal, watchOwnNode: true })
-        const held = await this.#enter(gate, ownNode, { ...options, signal, waits: true })
+        const held = await this.#enter(gate, waiter, { ...options, signal, waits: true })
         if (held !== null) return held
         await pace.wait(signal)
       }
-    })
+    }
+    return cancellable(this.#queue.client, callOf('acquire', this.path, options), work, releasing(waiter.ownNode))
   }
 
   /**
@@ -87,50 +101,53 @@ export class Semaphore extends Lock {
    * for all. The nodes of a call that resolves with null are removed. Throws as {@link acquire}.
    */
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
-    const ownNode = new OwnNode(nodeFactoryOf(this.#queue))
-    return withCleanup(this.#queue.client, callOf('tryAcquire', this.path, options), ownNode, async signal => {
-      if ((await this.#available(signal)) === 0) return null
+    const waiter = new PermitWaiter(this.#queue, this.count)
+    const work = async (signal: AbortSignal) => {
+      if ((await this.#queue.client.retry(() => this.#available(signal), { signal })) === 0) return null
       const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true })
-      return gate && this.#enter(gate, ownNode, { ...options, signal, waits: false })
-    })
+      return gate && this.#enter(gate, waiter, { ...options, signal, waits: false })
+    }
+    return cancellable(this.#queue.client, callOf('tryAcquire', this.path, options), work, releasing(waiter.ownNode))
   }
 
   /**
    * Reads the holders, in the order in which they entered the gate. The last one may still wait for its permit in the
-   * gate. Does not wait through lost connections.
-   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   * gate. Throws as for other locks.
    * @example
    * const semaphore = new Semaphore(zk, '/permits', 2, { id: 'host-1' })
    * await using held = await semaphore.acquire()
    * await semaphore.contenders().then(all => all.map(({ id }) => id)) // => ['host-1']
    */
-  contenders(): Promise<ContenderNode[]> {
-    return contendersIn(this.#queue)
+  override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
+    const call = contendersCall(this.path, options)
+    return waitingRead(this.#queue.client, call, signal => this.#queue.contenders({ signal }))
   }
 
   /**
-   * Reads how many permits are free: 0 to `count`. The number may change before the promise resolves.
-   * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   * Reads how many permits are free: 0 to `count`. The number may change before the promise resolves. Waits through
+   * lost connections.
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
    * @example
    * const semaphore = new Semaphore(zk, '/permits', 2)
    * await using held = await semaphore.acquire()
    * await semaphore.available() // => 1
    */
-  available(): Promise<number> {
-    return this.#available()
+  available(options: WaitOptions = {}): Promise<number> {
+    const call = { op: 'available', path: this.path, options, checks: waitOptionChecks }
+    return waitingRead(this.#queue.client, call, signal => this.#available(signal))
   }
 
-  async #available(signal?: AbortSignal): Promise<number> {
-    const options = { signal }
-    const children = await this.#queue.client.retry(() => childNames(this.#queue, options), { signal })
-    return Math.max(0, this.count - this.#permitNodes(children).length)
+  async #available(signal: AbortSignal): Promise<number> {
+    const { children } = await this.#queue.list({ signal })
+    const taken = children.filter(name => this.#queue.names.sequenceOf(name) !== undefined)
+    return Math.max(0, this.count - taken.length)
   }
 
   /** Takes a permit as {@link #takePermit}, and leaves the gate. */
-  async #enter(gate: Held, ownNode: OwnNode, entry: GateOptions): Promise<Held | null> {
+  async #enter(gate: Held, waiter: PermitWaiter, entry: GateOptions): Promise<Held | null> {
     let held: Held | null = null
     try {
-      held = await this.#takePermit(gate, ownNode, entry)
+      held = await this.#takePermit(gate, waiter, entry)
       return held
     } finally {
       const leaving = gate.release()
@@ -144,47 +161,21 @@ export class Semaphore extends Lock {
    * Returns null, without a node, if the call does not wait and no permit is free, or if the gate is lost. The gate is
    * lost when the lease of the session ends, so no permit is granted in a session that is presumed lost.
    */
-  async #takePermit(gate: Held, ownNode: OwnNode, { signal, waits, ...options }: GateOptions): Promise<Held | null> {
+  async #takePermit(gate: Held, waiter: PermitWaiter, entry: GateOptions): Promise<Held | null> {
+    const { signal, waits, ...options } = entry
+    const { ownNode } = waiter
     const ended = AbortSignal.any([signal, gate.signal])
     try {
-      const isGranted = await this.#isGranted(ownNode, waits, ended)
+      const isGranted = waits ? await waiter.waitForTurn(ended).then(() => true) : await waiter.tryTurn(ended)
       if (isGranted) return new NodeHeld(this.#queue.client, this.path, ownNode, options)
-      await ownNode.remove()
-      return null
     } catch (error) {
-      await ownNode.remove()
       // If the gate was lost, our node must not stay. The next contender in the gate would count it, as we would count
       // its node, and neither would be granted a permit.
+      await ownNode.remove()
       const isGateLost = gate.signal.aborted && !signal.aborted
-      if (isGateLost) return null
-      throw error
+      if (!isGateLost) throw error
     }
-  }
-
-  async #isGranted(ownNode: OwnNode, waits: boolean, signal: AbortSignal): Promise<boolean> {
-    const read = () => this.#strategy.snapshot(this.#queue, signal)
-    const pace = newPace(this.#queue.client)
-    let snapshot = await ownNode.create(read, signal)
-    for (;;) {
-      switch (grantOf(this.#permitNodes(snapshot.children), ownNode.node.name, this.count)) {
-        case 'granted':
-          return true
-        case 'full':
-          if (!waits) return false
-          await snapshot.changed
-          snapshot = await this.#queue.client.retry(read, { signal })
-          break
-        case 'gone':
-          // Another client deleted our node, or the list is older than the node. In the second case the node exists, so
-          // remove it. Then create another.
-          await ownNode.remove()
-          await pace.wait(signal)
-          snapshot = await ownNode.create(read, signal)
-      }
-    }
-  }
-
-  #permitNodes(children: readonly string[]): string[] {
-    return children.filter(name => this.#queue.names.sequenceOf(name) !== undefined)
+    await ownNode.remove()
+    return null
   }
 }

@@ -4,10 +4,10 @@ import { inBackground, newPace, newUuid, serverPath, sessionKey } from '../../cl
 import { isCode, join, parentOf, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { RecipeError } from '../node/recipe-error.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
-import { isLife, tickets } from './ticket.ts'
+import type { LockQueue } from '../queue/queue.ts'
+import { isLife } from './ticket.ts'
 
 /** The life of each lock that a session has used last, by the lock's path at the server. */
 const sessions = new WeakMap<object, Map<string, string>>()
@@ -19,12 +19,6 @@ interface LockNode {
   readonly named: string | undefined
   readonly version: number
   readonly children: readonly string[]
-}
-
-interface LivesOptions {
-  acl: readonly ACL[] | undefined
-  /** Receives the children of the lock's node. */
-  onChildren: (children: readonly string[]) => void
 }
 
 /**
@@ -40,12 +34,15 @@ interface LivesOptions {
 export class TicketLives {
   readonly #client: Client
   readonly #path: string
-  readonly #options: LivesOptions
+  readonly #acl: readonly ACL[] | undefined
+  /** The children of the lock's node. */
+  readonly #queue: LockQueue
 
-  constructor(client: Client, path: string, options: LivesOptions) {
-    this.#client = client
-    this.#path = path
-    this.#options = options
+  constructor(queue: LockQueue) {
+    this.#client = queue.client
+    this.#path = queue.directory
+    this.#acl = queue.acl
+    this.#queue = queue
   }
 
   directoryOf(life: string): string {
@@ -58,15 +55,12 @@ export class TicketLives {
   }
 
   /** Returns the present life if the lock has one. Writes nothing. */
-  async present(): Promise<string | undefined> {
-    const node = await this.#read()
+  async present(signal: AbortSignal): Promise<string | undefined> {
+    const node = await this.#read(signal)
     return node && lifeIn(node)
   }
 
-  /**
-   * Finds the present life, or begins one if there is none.
-   * @throws RecipeError UNSUPPORTED if the lock's node has tickets of an older version of this package
-   */
+  /** Finds the present life, or begins one if there is none. */
   async find(signal: AbortSignal): Promise<string> {
     const pace = newPace(this.#client)
     for (;;) {
@@ -116,18 +110,17 @@ export class TicketLives {
   async #findOrBegin(signal: AbortSignal): Promise<string> {
     const node = await this.#read(signal)
     if (node !== undefined) return (await this.#enter(node)) ?? this.#begin(signal)
-    const { acl } = this.#options
     const life = newUuid(this.#client)
-    const directory = { create: this.directoryOf(life), acl }
-    await this.#client.multi([{ create: this.#path, data: life, acl }, directory])
+    const acl = this.#acl
+    await this.#client.multi([
+      { create: this.#path, data: life, acl },
+      { create: this.directoryOf(life), acl },
+    ])
     return life
   }
 
   /** Returns the life that has a directory, and makes the data name it. */
   async #enter(node: LockNode): Promise<string | undefined> {
-    this.#options.onChildren(node.children)
-    const old = node.children.find(name => tickets.sequenceOf(name) !== undefined)
-    if (old !== undefined) throw new RecipeError('UNSUPPORTED', this.#path, { detail: olderVersion(old) })
     const life = lifeIn(node)
     if (life !== undefined && life !== node.named)
       await this.#client.multi([{ check: this.directoryOf(life) }, { setData: this.#path, data: life }])
@@ -159,20 +152,19 @@ export class TicketLives {
   }
 
   #beginning(life: string, version = -1) {
-    const { acl } = this.#options
     return [
       { setData: this.#path, data: life, version },
-      { create: this.directoryOf(life), acl },
+      { create: this.directoryOf(life), acl: this.#acl },
     ] as const
   }
 
   /** Returns undefined if the lock's node does not exist. */
-  async #read(signal?: AbortSignal): Promise<LockNode | undefined> {
+  async #read(signal: AbortSignal): Promise<LockNode | undefined> {
     try {
       // The order matters: a directory that is created after the data was read changes the data's version.
       const [{ data, stat }, { children }] = await Promise.all([
         this.#client.getData(this.#path, { signal }),
-        this.#client.getChildren(this.#path, { signal }),
+        this.#queue.list({ signal }),
       ])
       return { named: data?.toString(), version: stat.version, children }
     } catch (error) {
@@ -203,6 +195,3 @@ export class TicketLives {
 
 const lifeIn = ({ named, children }: LockNode): string | undefined =>
   children.find(name => name === named && isLife(name)) ?? children.find(isLife)
-
-const olderVersion = (ticket: string) =>
-  `it has contenders of an older version of zkwire, such as ${ticket}, which do not wait for this one: end their sessions first`

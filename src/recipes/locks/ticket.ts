@@ -1,12 +1,15 @@
 // Decides what the owner of a ticket does next. Pure functions.
 import type { Stat } from '../../protocol/index.ts'
 import { matching, type Names } from '../queue/dialect.ts'
-import { turnOf } from '../queue/turn.ts'
+import type { Ahead } from '../queue/turn.ts'
 
 export const tickets: Names = { prefix: () => 't-', sequenceOf: matching(/^t-(-?\d{10})$/), areUnique: false }
 
 /** Returns true for the name of a life's directory: a uuid. */
 export const isLife = (name: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)
+
+/** @param ticket the name of its node */
+export const numberOf = (ticket: string): number => tickets.sequenceOf(ticket) ?? NaN
 
 const digitsOf = (sequence: number) => String(sequence).padStart(10, '0')
 
@@ -15,10 +18,10 @@ export const ticketName = (sequence: number): string => `t-${digitsOf(sequence)}
 /** Returns the data to write into the directory when the holder of the lock releases this ticket. */
 export const releasedAs = digitsOf
 
-/** Returns the ticket that was released last, or undefined if the data does not name one. */
-export function releasedIn(data: Buffer | null): number | undefined {
+/** Returns the ticket that was released last, or -1 if the data does not name one. */
+export function releasedIn(data: Buffer | null): number {
   const text = data?.toString() ?? ''
-  return /^\d{10}$/.test(text) ? Number(text) : undefined
+  return /^\d{10}$/.test(text) ? Number(text) : -1
 }
 
 /**
@@ -26,84 +29,49 @@ export function releasedIn(data: Buffer | null): number | undefined {
  * ticket is ahead, the own one then existed at the moment of that Stat. The server counts creates, and shows as cversion
  * twice their number less the number of children (DataNode.copyStat).
  */
-export const areOnlyEarlierGone = (own: number, { cversion, numChildren }: Stat): boolean =>
-  cversion - numChildren === 2 * own
+export const areOnlyEarlierGone = (own: string, { cversion, numChildren }: Stat): boolean =>
+  cversion - numChildren === 2 * numberOf(own)
 
 /**
- * The tickets ahead of a waiter. All other tickets ahead are known to be gone. Numbers only grow, so a ticket that is
- * gone never returns, and no ticket is added ahead.
+ * What a waiter knows of a ticket ahead. `there`: it exists, or the watch on it is being set. `left`: it was deleted
+ * while it was watched. `missing`: it did not exist when its watch was to be set.
  */
-export interface Ahead {
-  /** The nearest ticket that may exist. */
-  readonly nearest: number
-  /** The nearest one before it that may exist. Undefined if there is none: then `nearest` holds the lock, or gets it. */
-  readonly second: number | undefined
+export type Seen = 'there' | 'left' | 'missing'
+
+/** What a waiter knows of both tickets ahead. */
+export type SeenAhead = Record<'predecessor' | 'second', Seen>
+
+/**
+ * Returns the tickets ahead of `own` that may exist, or undefined if there are none. The owner of a released ticket held
+ * the lock, so all tickets before it were gone. Numbers only grow, so a ticket that is gone never returns, and no ticket
+ * is added ahead.
+ */
+export function aheadOf(own: string, released: number): Ahead | undefined {
+  const predecessor = previous(own, released)
+  return predecessor === undefined ? undefined : { predecessor, second: previous(predecessor, released) }
 }
 
-/**
- * What a waiter knows of a ticket ahead. `pending`: its watch is being set, or it was changed and not deleted. `there`:
- * it exists. `left`: it was deleted while it was watched. `missing`: it did not exist when its watch was to be set.
- */
-export type Seen = 'pending' | 'there' | 'left' | 'missing'
-
-export type Step =
-  /** Wait for the next change. */
-  | { do: 'wait' }
-  /** No ticket is ahead: it is our turn if our own ticket exists. */
-  | { do: 'take' }
-  /** The second ticket has left: read which ticket was released last. */
-  | { do: 'read'; ahead: Ahead }
-  /** The nearest ticket has left, and was never the head: wait for the second one. */
-  | { do: 'pass'; ahead: Ahead }
-  /** Only the list of all tickets can decide. */
-  | { do: 'list' }
-
-/**
- * Returns the tickets ahead of `own`, or undefined if there are none. The owner of a released ticket held the lock, so
- * all tickets before it were gone.
- */
-export function aheadOf(own: number, released: number | undefined): Ahead | undefined {
-  const nearest = previous(own, released)
-  return nearest === undefined ? undefined : { nearest, second: previous(nearest, released) }
+/** Returns the ticket before this one, or undefined if it was released or there is none. */
+export function previous(ticket: string, released: number): string | undefined {
+  const number = numberOf(ticket) - 1
+  return number > released ? ticketName(number) : undefined
 }
 
-const previous = (ticket: number, released = -1): number | undefined => (ticket - 1 > released ? ticket - 1 : undefined)
-
-/** Decides after a change of a watched ticket. */
-export function onSeen(ahead: Ahead, seen: { nearest: Seen; second: Seen }, released: number | undefined): Step {
-  const { second } = ahead
-  if (isGone(seen.nearest)) {
-    if (second === undefined) return { do: 'take' }
-    if (seen.second !== 'there') return { do: 'list' }
-    return { do: 'pass', ahead: { nearest: second, second: previous(second, released) } }
-  }
-  if (second === undefined || !isGone(seen.second)) return { do: 'wait' }
-  return seen.second === 'left' ? { do: 'read', ahead } : { do: 'list' }
-}
-
-const isGone = (seen: Seen) => seen === 'left' || seen === 'missing'
+/** Returns true if only the list of all tickets can show which ones are ahead now. */
+export const needsList = ({ predecessor, second }: SeenAhead): boolean =>
+  second === 'missing' || (predecessor !== 'there' && second !== 'there')
 
 /**
- * Returns the tickets ahead after the second one has left and the directory was read. If that ticket was not released,
- * it was cancelled or died, and other tickets may still be before it.
+ * Returns the tickets ahead after a change, or undefined if there are none.
+ * @param released the ticket that was released last, read after the change; -1 if there is none
  */
-export const onLeft = ({ nearest, second }: Ahead, released: number | undefined): Ahead => ({
-  nearest,
-  second: second === undefined || isUpTo(second, released) ? undefined : previous(second, released),
-})
-
-/** Returns the tickets ahead after the directory was read. */
-export const onRead = ({ nearest, second }: Ahead, released: number | undefined): Ahead => ({
-  nearest,
-  second: second === undefined || isUpTo(second, released) ? undefined : second,
-})
-
-const isUpTo = (ticket: number, released: number | undefined) => released !== undefined && ticket <= released
-
-/** Returns the tickets ahead in a list, `first` if there are none, and `gone` if our own ticket is not in the list. */
-export function onListed(own: number, children: readonly string[]): Ahead | 'first' | 'gone' {
-  const turn = turnOf(children, ticketName(own), tickets)
-  if (turn.status !== 'waiting') return turn.status
-  const numberOf = (name: string) => tickets.sequenceOf(name) ?? NaN
-  return { nearest: numberOf(turn.predecessor), second: turn.second === undefined ? undefined : numberOf(turn.second) }
+export function aheadNow(ahead: Ahead, seen: SeenAhead, released: number): Ahead | undefined {
+  const { predecessor, second } = ahead
+  const isHead = second === undefined || numberOf(second) <= released
+  if (isHead) return seen.predecessor === 'there' ? { predecessor } : undefined
+  if (needsList(seen)) return ahead
+  // The predecessor was never the head.
+  if (seen.predecessor !== 'there') return { predecessor: second, second: previous(second, released) }
+  // If the second ticket left without a release, it was cancelled or died. Other tickets may still be before it.
+  return { predecessor, second: seen.second === 'left' ? previous(second, released) : second }
 }

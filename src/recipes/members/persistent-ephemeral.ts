@@ -1,6 +1,6 @@
 // Recipes about who is there: a node that comes back, groups and their members, items that members share, services.
 // They go on in the next session. This file: the node that comes back.
-// May import: recipes/cache, recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+// May import: recipes/cache, recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { anACL, aBoolean, inBackground, newDataProblem, newPace, pause } from '../../client/recipe-support.ts'
 import type { Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, longestTtl, pathProblem, ZooKeeperError, type ACL } from '../../protocol/index.ts'

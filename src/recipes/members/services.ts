@@ -5,7 +5,7 @@ import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
-import { listChildren, readNodes } from '../queue/queue.ts'
+import { listChildren, readNodes } from '../node/children.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
 import { decodeInstance, encodeInstance, parseUriSpec, type ServiceInstance } from './service-instance.ts'
 import {
@@ -125,7 +125,7 @@ export class Services implements AsyncDisposable {
    * await services.names() // => ['api']
    */
   async names(): Promise<string[]> {
-    const { children } = await listChildren({ client: this.#session('names'), directory: this.path })
+    const { children } = await listChildren(this.#session('names'), this.path)
     return [...children]
   }
 
@@ -139,9 +139,9 @@ export class Services implements AsyncDisposable {
    * await services.instances('api').then(all => all.map(({ port }) => port)) // => [8080]
    */
   async instances<P = unknown>(name: string): Promise<ServiceInstance<P>[]> {
-    const queue = { client: this.#session('instances'), directory: this.#pathOf('instances', name) }
-    const { children } = await listChildren(queue)
-    const nodes = await readNodes(queue, children)
+    const [client, directory] = [this.#session('instances'), this.#pathOf('instances', name)]
+    const { children } = await listChildren(client, directory)
+    const nodes = await readNodes(client, directory, children)
     return nodes.flatMap(({ path, data }) => {
       try {
         return [decodeInstance<P>(data)]

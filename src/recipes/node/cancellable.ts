@@ -28,8 +28,8 @@ export const waitOptionChecks: Checks<WaitOptions> = {
   timeout: aTimeout,
 }
 
-/** A method's call, with the caller's options. */
-export interface Call<O extends WaitOptions = WaitOptions> {
+/** A call of a recipe's method, with the caller's options. */
+export interface RecipeCall<O extends WaitOptions = WaitOptions> {
   /** The method's name, for errors. */
   readonly op: string
   /** The recipe's path, for errors. */
@@ -46,15 +46,15 @@ const ENDED = new Error('the call has ended')
  * Runs `work` until it ends, the caller's signal aborts or the timeout is over. If the call fails, it rejects at once,
  * and `undo` runs in the background.
  * @param work its signal aborts on cancellation, and also when work ends, so that leftover watches are removed
- * @param undo cleans up after cancellation or failure; receives work's promise
+ * @param undo cleans up after cancellation or failure; receives work's promise. Default: waits until work has ended
  * @throws ZooKeeperError BADARGUMENTS, before work starts, if an option is invalid; RecipeError TIMEOUT; the signal's
  * reason; the error of work
  */
 export async function cancellable<T>(
   client: Client,
-  { op, path, options, checks }: Call,
+  { op, path, options, checks }: RecipeCall,
   work: (signal: AbortSignal) => Promise<T>,
-  undo: (done: Promise<T>) => Promise<void>,
+  undo: (done: Promise<T>) => Promise<void> = ended,
 ): Promise<T> {
   const { signal, timeout = Infinity } = checked(op, path, options, checks)
   signal?.throwIfAborted()
@@ -80,3 +80,25 @@ export async function cancellable<T>(
     scope.abort(ENDED)
   }
 }
+
+const ended = (work: Promise<unknown>): Promise<void> => work.then(nothing, nothing)
+const nothing = () => undefined
+
+/**
+ * Returns how to undo an attempt to hold something by means of a node: releases what is held already, or removes the
+ * node.
+ */
+export const releasing =
+  (node: { remove(): Promise<void> }) =>
+  (attempt: Promise<{ release(): Promise<void> } | null>): Promise<void> =>
+    attempt.then(
+      held => held?.release(),
+      () => node.remove(),
+    )
+
+/** A call that only reads. It waits through lost connections. */
+export const waitingRead = <T>(
+  client: Client,
+  call: RecipeCall,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => cancellable(client, call, signal => client.retry(() => read(signal), { signal }))

@@ -2,9 +2,12 @@
 // contender.
 // May import: client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
-import { isCode, nameOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
+import { isCode, join, nameOf, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
+import { listChildren, readNodes } from './children.ts'
 import { NodeWatch } from './node-watch.ts'
+import { isMarked } from './owner-tag.ts'
+import { RecipeError } from './recipe-error.ts'
 import { retryUntilDone } from './retry-until-done.ts'
 
 export interface Node {
@@ -18,37 +21,37 @@ export interface Found {
   stat: Stat
 }
 
-/** Creates a contender's node, and finds it again if the reply to its create was lost. */
-export interface NodeFactory {
+/** How a contender's ephemeral node is created, and recognized if the reply to its create was lost. */
+export interface NodePlan {
   readonly client: Client
-  /** True if no node of another contender will ever have this name. */
+  /** Returns the node's path; of a sequential node, without its number. Called for each create. */
+  path(): string
+  readonly data: string
+  readonly acl: readonly ACL[] | undefined
+  /** Returns the number in the name of a sequential node. Undefined if the node is not sequential. */
+  readonly sequenceOf: ((name: string) => number | undefined) | undefined
+  /** True if no node of another contender will ever have this node's path. */
   readonly isUnique: boolean
-  /** Sends the request before it returns the promise. */
-  create(): Promise<Found>
-  /** Returns the node that a create without a reply has made, or undefined if there is none. Syncs before it reads. */
-  find(): Promise<Found | undefined>
+  /** The text with which the data begins, and no other node's. Undefined if the path distinguishes the node. */
+  readonly mark: string | undefined
   /** Creates the node's missing parent. */
   ensureParent(signal: AbortSignal): Promise<void>
-  /** Throws if the node, which was just created or found, cannot be used. */
-  check?(node: Node): void
+  /** Creates the node in another way than by create(). Sends the request before it returns. */
+  create?(path: string, data: string): Promise<Found>
+  /** Deletes the node, which is known to be ours, in another way than by delete(). */
+  delete?(path: string): Promise<unknown>
 }
 
-/** Deletes a node that is known to belong to this contender. */
-export type DeleteNode = (client: Client, path: string) => Promise<unknown>
-const deleteNode: DeleteNode = (client, path) => client.delete(path)
-
 export class OwnNode {
-  readonly #factory: NodeFactory
-  readonly #sendDelete: DeleteNode
+  readonly #plan: NodePlan
   #node: Node | undefined
-  /** True if the outcome of a create is unknown: a node of ours may exist. */
-  #isUncertain = false
+  /** The path in the latest create, if its outcome is unknown: a node of ours may exist. */
+  #uncertain: string | undefined
   #removing: Promise<void> | undefined
   #watch: NodeWatch | undefined
 
-  constructor(factory: NodeFactory, { remove = deleteNode }: { remove?: DeleteNode } = {}) {
-    this.#factory = factory
-    this.#sendDelete = remove
+  constructor(plan: NodePlan) {
+    this.#plan = plan
   }
 
   get node(): Node {
@@ -62,12 +65,12 @@ export class OwnNode {
   }
 
   get isUnique(): boolean {
-    return this.#factory.isUnique
+    return this.#plan.isUnique
   }
 
   /** Returns true if the Stat is that of this node, and not of a later node with the same name. */
   owns({ czxid, ephemeralOwner }: Stat): boolean {
-    return czxid === this.#node?.czxid && ephemeralOwner === this.#factory.client.sessionId
+    return czxid === this.#node?.czxid && ephemeralOwner === this.#plan.client.sessionId
   }
 
   /**
@@ -78,7 +81,7 @@ export class OwnNode {
   watch(onChange: () => void = () => undefined): NodeWatch {
     const known = this.#watch
     if (known?.isPending === true && known.isCurrent) known.onChange = onChange
-    else this.#watch = new NodeWatch(this.#factory.client, this.node.path, onChange, stat => this.owns(stat))
+    else this.#watch = new NodeWatch(this.#plan.client, this.node.path, onChange, stat => this.owns(stat))
     // Stops the old watch only now, because otherwise the server would remove its watch.
     if (known !== this.#watch) known?.stop()
     return this.#watch as NodeWatch
@@ -103,24 +106,30 @@ export class OwnNode {
   /**
    * Creates the node, and its parent if that is missing. Sends the request of `read` together with the create. The
    * server executes both in order, so the read includes the new node, and a free lock takes one round trip.
+   * @throws RecipeError EXHAUSTED if the node's number is one that can repeat
    */
   async create<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { client } = this.#factory
+    const { client } = this.#plan
     this.#node = undefined
     let pace: Pace | undefined
     for (;;) {
       signal.throwIfAborted()
       // A create that is queued for a connection cannot be cancelled, so wait for the connection first.
       if (client.state === 'suspended') await client.whenConnected({ signal })
-      this.#isUncertain = true
-      const [creation, reading] = await Promise.allSettled([this.#factory.create(), read()])
+      const { data, acl, sequenceOf } = this.#plan
+      const path = (this.#uncertain = this.#plan.path())
+      const mode = sequenceOf ? 'ephemeralSequential' : 'ephemeral'
+      const creating = this.#plan.create?.(path, data) ?? client.create(path, data, { mode, acl })
+      const [creation, reading] = await Promise.allSettled([creating, read()])
       if (creation.status === 'fulfilled') this.#own(creation.value)
       else await this.#recover(creation.reason, signal)
       if (!this.isKnown) {
         await (pace ??= newPace(client)).wait(signal)
         continue
       }
-      this.#factory.check?.(this.node)
+      // A function that reads only digits misses the sign of a negative number, so the name's length decides too.
+      const isNegative = this.node.path.length > path.length + DIGITS
+      if (sequenceOf && (isNegative || isExhausted(sequenceOf(this.node.name)))) throw this.#exhausted(path)
       const isRead = creation.status === 'fulfilled' && reading.status === 'fulfilled'
       return isRead ? reading.value : client.retry(read, { signal })
     }
@@ -132,17 +141,24 @@ export class OwnNode {
    * @throws the error of the create if another create would fail too
    */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    const path = this.#uncertain ?? ''
     if (fateOf(error) === 'unknown') await this.#find()
-    else this.#isUncertain = false
+    else this.#uncertain = undefined
     if (this.isKnown) return
-    if (isCode(error, 'NONODE')) await this.#factory.ensureParent(signal)
-    else if (isCode(error, 'CONNECTIONLOSS')) await this.#factory.client.whenConnected({ signal })
+    if (isCode(error, 'NONODE')) await this.#plan.ensureParent(signal)
+    else if (isCode(error, 'CONNECTIONLOSS')) await this.#plan.client.whenConnected({ signal })
+    // The counter stays at its maximum, and a node has that number already.
+    else if (isCode(error, 'NODEEXISTS') && this.#plan.sequenceOf) throw this.#exhausted(path, error)
     else throw error
+  }
+
+  #exhausted(path: string, cause?: unknown): RecipeError {
+    return new RecipeError('EXHAUSTED', parentOf(path), { cause })
   }
 
   /** Returns true if this node exists on the connected server. */
   async isThere(options: ReadOptions = {}): Promise<boolean> {
-    const { client } = this.#factory
+    const { client } = this.#plan
     const { path } = this.node
     try {
       const stat = await client.exists(path, options)
@@ -161,9 +177,9 @@ export class OwnNode {
   }
 
   async #removeNode(): Promise<void> {
-    const { client } = this.#factory
+    const { client } = this.#plan
     try {
-      if (this.#isUncertain) await retryUntilDone(client, () => this.#find())
+      if (this.#uncertain !== undefined) await retryUntilDone(client, () => this.#find())
       if (this.#node !== undefined) await this.#delete(client, this.#node)
       this.#node = undefined
       this.stopWatching()
@@ -185,26 +201,65 @@ export class OwnNode {
         if (!isThere) return
       }
       try {
-        await this.#sendDelete(client, path)
+        await (this.#plan.delete?.(path) ?? client.delete(path))
       } catch (error) {
         if (!isCode(error, 'NONODE')) throw error
       }
     })
   }
 
+  /** Finds out whether the create without a reply has made a node. */
   async #find(): Promise<void> {
-    const found = await this.#factory.client.retry(() => this.#factory.find())
-    if (found === undefined) this.#isUncertain = false
+    const path = this.#uncertain ?? ''
+    const found = await this.#plan.client.retry(() => this.#search(path))
+    if (found === undefined) this.#uncertain = undefined
     else this.#own(found)
   }
 
+  /** Syncs before it reads, because a server that lags behind may not have the node yet. */
+  async #search(path: string): Promise<Found | undefined> {
+    const { client, sequenceOf, mark } = this.#plan
+    const directory = parentOf(path)
+    const [, { children }] = await Promise.all([
+      client.sync(directory),
+      sequenceOf ? listChildren(client, directory) : { children: [nameOf(path)] },
+    ])
+    const names = children.filter(name => name.startsWith(nameOf(path)))
+    if (mark === undefined) return names[0] === undefined ? undefined : this.#ifOwn(join(directory, names[0]))
+    const nodes = await readNodes(client, directory, names)
+    return nodes.find(({ data, stat }) => stat.ephemeralOwner === client.sessionId && isMarked(data, mark))
+  }
+
+  /** Does not read the data, because the ACL may forbid that. */
+  async #ifOwn(path: string): Promise<Found | undefined> {
+    const { client } = this.#plan
+    try {
+      const stat = await client.exists(path)
+      return stat?.ephemeralOwner === client.sessionId ? { path, stat } : undefined
+    } catch (error) {
+      // The server may refuse exists() (ZOOKEEPER-2590). Without the node's Stat there is no token, so delete the node.
+      if (isCode(error, 'NOAUTH')) await client.delete(path)
+      throw error
+    }
+  }
+
   #own({ path, stat }: Found): void {
-    this.#isUncertain = false
+    this.#uncertain = undefined
     this.#node = { path, name: nameOf(path), czxid: stat.czxid }
   }
 }
 
 const fateOf = (error: unknown) => (error instanceof ZooKeeperError ? error.fate : undefined)
+
+/**
+ * Returns true for a number that cannot be trusted. A directory's counter stays at its maximum, and numbers then repeat
+ * (tried on 3.8.0). The order is then unknown, and other libraries let several contenders hold the lock at once.
+ */
+const isExhausted = (sequence: number | undefined): boolean =>
+  sequence === undefined || sequence < 0 || sequence >= 0x7fff_ffff
+
+/** The length of the number that the server appends to a name. */
+const DIGITS = 10
 
 /** Resolves when the session has ended. */
 const whenEnded = (client: Client) =>

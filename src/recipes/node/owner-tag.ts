@@ -2,13 +2,13 @@
 // that created the node.
 
 const TAG = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\n|$)/
-const UUID_LENGTH = 36
 
 /** Returns the node's data: the uuid, then a line feed and the contender's id, if it has one. */
 export const tag = (uuid: string, id: string): string => (id === '' ? uuid : `${uuid}\n${id}`)
 
-export const isTagged = (data: Buffer | null, uuid: string): boolean =>
-  data?.toString('latin1', 0, UUID_LENGTH) === uuid
+/** Returns true if the data begins with the mark. */
+export const isMarked = (data: Buffer | null, mark: string): boolean =>
+  data?.toString('latin1', 0, mark.length) === mark
 
 /** Returns the contender's id. Data without a uuid is all of it. */
 export const idIn = (data: Buffer | null): string => (data?.toString() ?? '').replace(TAG, '')

@@ -141,13 +141,6 @@ export function sequenceAfter(mark: string): Naming['sequenceOf'] {
 const ZERO = 0x30
 const MINUS = 0x2d
 
-/**
- * Returns true for a number that cannot be trusted. A directory's counter stays at its maximum, and numbers then repeat
- * (tried on 3.8.0). The order is then unknown, and other libraries let several contenders hold the lock at once.
- */
-export const isExhausted = (sequence: number | undefined): boolean =>
-  sequence === undefined || sequence < 0 || sequence >= 0x7fff_ffff
-
 /** The names of contenders in known libraries. Contenders of a library wait only for names of the same library. */
 const knownContenderNames: readonly RegExp[] = [
   /^_c_[0-9a-f-]{32,36}-(?:lock-|latch-|lease-|__READ__|__WRIT__)-?\d{10}$/,

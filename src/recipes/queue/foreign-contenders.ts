@@ -1,9 +1,8 @@
 // Reports contenders of another library or dialect in a lock's directory. They and our contenders do not wait for each
 // other.
 import { callLater } from '../../client/recipe-support.ts'
-import type { WaitStrategy } from './wait-strategies.ts'
-import { foreignContendersIn } from './dialect.ts'
-import type { LockQueue } from './queue.ts'
+import type { Client } from '../../client/index.ts'
+import { foreignContendersIn, type Naming } from './dialect.ts'
 
 /**
  * Receives the contenders of other libraries or dialects in a lock's directory.
@@ -18,32 +17,17 @@ import type { LockQueue } from './queue.ts'
  */
 export type OnForeignContenders = (names: readonly string[], directory: string) => void
 
-/** Receives each list of children. Reports the first foreign contenders, once. */
-export type ForeignContenderReport = (queue: LockQueue, children: readonly string[]) => void
-
-export function foreignContenderReport(report: OnForeignContenders = warn): ForeignContenderReport {
+/** Returns a function that receives each list of the directory, and reports the first foreign contenders, once. */
+export function foreignContenderReport(
+  { client, directory, names }: { client: Client; directory: string; names: Naming },
+  report: OnForeignContenders = warn,
+): (children: readonly string[]) => void {
   let isDone = false
-  return ({ client, names, directory }, children) => {
+  return children => {
     const foreign = isDone ? [] : foreignContendersIn(children, names)
     if (foreign.length === 0) return
     isDone = true
     callLater(client, () => report(foreign, directory))
-  }
-}
-
-/** Returns the same strategy, which also reports foreign contenders the first time a snapshot contains any. */
-export function reportingForeignContenders(
-  strategy: WaitStrategy,
-  onForeignContenders?: OnForeignContenders,
-): WaitStrategy {
-  const report = foreignContenderReport(onForeignContenders)
-  return {
-    ...strategy,
-    async snapshot(queue, signal) {
-      const snapshot = await strategy.snapshot(queue, signal)
-      report(queue, snapshot.children)
-      return snapshot
-    },
   }
 }
 

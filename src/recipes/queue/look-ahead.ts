@@ -1,24 +1,24 @@
 // Waiting with look-ahead: a waiter lists the queue before its predecessor's node is deleted, and not after. So the
 // next holder has the lock one round trip after the release.
-import { join } from '../../protocol/index.ts'
+import { join, parentOf } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import type { Client } from '../../client/index.ts'
+import { Condition } from '../../runtime/condition.ts'
 import { NodeWatch } from '../node/node-watch.ts'
+import type { Client } from '../../client/index.ts'
 import type { Node, OwnNode } from '../node/own-node.ts'
 import type { Ahead } from './turn.ts'
-import { watchPredecessor, type WaitStrategy, type Wake } from './wait-strategies.ts'
+import { PredecessorWaiter, type Wake } from './waiter.ts'
 
 /**
- * Like {@link watchPredecessor}, but each waiter looks ahead. A release also wakes the second waiter, which lists the
- * contenders while the first one holds the lock. So it need not list them when its own turn comes.
+ * A contender that looks ahead: a release also wakes the second waiter, which lists the contenders while the first one
+ * holds the lock. So it need not list them when its own turn comes.
  */
-export const watchAhead: WaitStrategy = {
-  ...watchPredecessor,
-  waiter({ client, directory }, ownNode, signal) {
-    // Most contenders of a free lock never wait.
-    let lookAhead: LookAhead | undefined
-    return ahead => (lookAhead ??= new LookAhead(client, directory, ownNode, signal)).wake(ahead)
-  },
+export class LookAheadWaiter extends PredecessorWaiter {
+  readonly #lookAhead = new LookAhead(this.queue.client, this.ownNode)
+
+  protected override wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+    return this.#lookAhead.wait(ahead, signal)
+  }
 }
 
 /**
@@ -27,45 +27,67 @@ export const watchAhead: WaitStrategy = {
  * Sequence numbers only grow, so the contenders ahead of a waiter only become fewer. If a list showed only the
  * predecessor ahead, it is the waiter's turn when that node is deleted, for whatever reason. The waiter's own node must
  * still exist then, so it is watched too. On one connection the events come in the order of their transactions, so an
- * earlier deletion of the own node would have been reported.
+ * earlier deletion of the own node would have been reported. After a reconnect that order is lost.
  *
- * The contender before the predecessor is watched too. When it leaves, the waiter lists the queue, so that it need not
- * do so when its own turn comes.
+ * The contender before the predecessor is watched too. When it leaves, the waiter looks who is ahead, so that it need
+ * not do so when its own turn comes.
  */
 export class LookAhead {
   readonly #client: Client
-  readonly #directory: string
   readonly #ownNode: OwnNode
-  readonly #signal: AbortSignal
-  /** The node for which this contender waits. It changes if another client deletes the node. */
-  #node: Node | undefined
+  /** The node for which this contender waits, and who is ahead. The node changes if another client deletes it. */
+  #wait: { node: Node; own: NodeWatch; ahead: Ahead } | undefined
   /** The watches on other nodes, by name. */
   readonly #watches = new Map<string, NodeWatch>()
-  #onChange: () => void = () => undefined
+  readonly #changes = new Condition()
 
-  /** @param signal removes the watches on other nodes when it aborts */
-  constructor(client: Client, directory: string, ownNode: OwnNode, signal: AbortSignal) {
+  constructor(client: Client, ownNode: OwnNode) {
     this.#client = client
-    this.#directory = directory
     this.#ownNode = ownNode
-    this.#signal = signal
-    onAbort(signal, () => this.#keepOnly([]))
+  }
+
+  /** The contenders of the latest {@link wait} for the present own node. */
+  get waitedFor(): Ahead | undefined {
+    return this.#present?.ahead
+  }
+
+  /** True if the own node was deleted during a wait. */
+  get isOwnGone(): boolean {
+    return this.#present?.own.status === 'gone'
+  }
+
+  /** True if the own node is known to exist. Its deletion would be reported before the next event. */
+  get isOwnThere(): boolean {
+    return this.#present?.own.isThere === true
+  }
+
+  get #present() {
+    return this.#ownNode.isKnown && this.#wait?.node === this.#ownNode.node ? this.#wait : undefined
+  }
+
+  /** Returns the watch on a node of the latest {@link wait}. */
+  watchOn(name: string): NodeWatch | undefined {
+    return this.#watches.get(name)
   }
 
   /**
    * Waits until this contender's turn has come, or may have come.
-   * @param ahead the contenders ahead in a list that contained the own node
+   * @param ahead the contenders ahead, read when the own node existed
+   * @param signal removes the watches on other nodes when it aborts
    * @throws the error of the read of a node
    */
-  async wake({ predecessor, second }: Ahead): Promise<Wake> {
+  async wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+    const { predecessor, second } = ahead
+    // A watch that is set after the signal has aborted would stay.
+    signal.throwIfAborted()
+    if (this.#wait === undefined) onAbort(signal, () => this.#keepOnly([]))
     // Watches of an earlier node prove nothing about the place of the present one.
-    if (this.#node !== this.#ownNode.node) this.#keepOnly([])
-    this.#node = this.#ownNode.node
-    const onChange = () => this.#onChange()
+    else if (this.#present === undefined) this.#keepOnly([])
     // The own node is read first: the server answers in order, so it is known to exist when the predecessor is watched.
-    const own = this.#ownNode.watch(onChange)
-    const nearest = this.#watch(predecessor, onChange)
-    const next = second === undefined ? undefined : this.#watch(second, onChange)
+    const own = this.#ownNode.watch(() => this.#changes.notify())
+    this.#wait = { node: this.#ownNode.node, own, ahead }
+    const nearest = this.watch(predecessor)
+    const next = second === undefined ? undefined : this.watch(second)
     this.#keepOnly([predecessor, second])
     const watches = next === undefined ? [own, nearest] : [own, nearest, next]
     for (;;) {
@@ -75,7 +97,7 @@ export class LookAhead {
       if (nearest.status === 'gone' && next === undefined && own.isThere) return 'turn'
       const changed = watches.filter(({ status }) => status === 'gone' || status === 'changed')
       if (changed.length > 0) return changed.some(({ hasFired }) => hasFired) ? 'event' : 'atOnce'
-      await this.#nextChange()
+      await this.#changes.wait(signal)
     }
   }
 
@@ -84,10 +106,11 @@ export class LookAhead {
    * it already: the event may arrive just before a list that is older. The name cannot return while the own node exists,
    * because only a new directory counts from 0.
    */
-  #watch(name: string, onChange: () => void): NodeWatch {
+  watch(name: string): NodeWatch {
     const known = this.#watches.get(name)
     if (known !== undefined && (known.isPending || known.status === 'gone')) return known
-    const watch = new NodeWatch(this.#client, join(this.#directory, name), onChange)
+    const path = join(parentOf(this.#ownNode.node.path), name)
+    const watch = new NodeWatch(this.#client, path, () => this.#changes.notify())
     this.#watches.set(name, watch)
     return watch
   }
@@ -98,17 +121,5 @@ export class LookAhead {
       watch.stop()
       this.#watches.delete(name)
     }
-  }
-
-  async #nextChange(): Promise<void> {
-    const signal = this.#signal
-    signal.throwIfAborted()
-    return new Promise((resolve, reject) => {
-      const stopListening = onAbort(signal, () => reject(signal.reason as Error))
-      this.#onChange = () => {
-        stopListening()
-        resolve()
-      }
-    })
   }
 }

@@ -1,5 +1,7 @@
 // Decides whose turn it is, from a list of children. Pure functions.
-import type { Names } from './dialect.ts'
+import type { Children } from '../node/children.ts'
+import type { Node } from '../node/own-node.ts'
+import type { Naming } from './dialect.ts'
 
 export interface Contender {
   readonly name: string
@@ -27,23 +29,30 @@ export type Blocks = (earlier: Contender, later: Contender) => boolean
 /** In an exclusive lock every earlier contender blocks the later ones. */
 export const blocksAlways: Blocks = () => true
 
+interface Rules {
+  readonly names: Pick<Naming, 'sequenceOf'>
+  readonly blocks: Blocks
+}
+
 /**
  * Returns the turn of `own` among the children of a lock's directory, which may be unordered and contain foreign names.
  * The sequence number decides; names decide between equal numbers, which Curator's read/write lock creates on purpose.
+ *
+ * A directory that is younger than the node was created again. A child with the name of our node then belongs to another
+ * contender.
  */
 export function turnOf(
-  children: readonly string[],
-  own: string,
-  names: Pick<Names, 'sequenceOf'>,
-  blocks: Blocks = blocksAlways,
+  { children, directoryCzxid }: Children,
+  own: Pick<Node, 'name' | 'czxid'>,
+  { names, blocks }: Rules,
 ): Turn {
-  const self = { name: own, sequence: names.sequenceOf(own) ?? NaN }
+  const self = { name: own.name, sequence: names.sequenceOf(own.name) ?? NaN }
   let isPresent = false
   let nearest: Contender | undefined
   let second: Contender | undefined
   for (const name of children) {
-    if (name === own) {
-      isPresent = true
+    if (name === own.name) {
+      isPresent = own.czxid >= directoryCzxid
       continue
     }
     const sequence = names.sequenceOf(name)
@@ -55,8 +64,11 @@ export function turnOf(
   }
   if (!isPresent) return { status: 'gone' }
   if (nearest === undefined) return { status: 'first' }
-  return { status: 'waiting', predecessor: nearest.name, second: second?.name }
+  return { status: 'waiting', predecessor: copyOf(nearest.name), second: second && copyOf(second.name) }
 }
+
+/** Copies a name out of a list, because in V8 a slice keeps the string of the whole reply in memory. */
+const copyOf = (name: string): string => Buffer.from(name).toString()
 
 const isAfter = (a: Contender, b: Contender | undefined): boolean => b === undefined || isBefore(b, a)
 

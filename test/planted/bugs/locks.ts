@@ -3,17 +3,6 @@ import type { BugsOfFile } from '../planted-bug.ts'
 
 export const locks: readonly BugsOfFile[] = [
   {
-    file: 'src/recipes/locks/ephemeral-mutex.ts',
-    caughtBy: 'test/recipes/faults.test.ts',
-    bugs: [
-      {
-        bug: 'an EphemeralMutex looks for its node on a server that lags behind',
-        from: 'client.sync(path), this.#read()',
-        to: 'undefined, this.#read()',
-      },
-    ],
-  },
-  {
     file: 'src/recipes/locks/held-until.ts',
     caughtBy: 'test/recipes/coordination/leader-election.test.ts',
     bugs: [
@@ -142,7 +131,7 @@ export const locks: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a write lock that was lost can be downgraded, and its reader is beside a writer',
-        from: '[{ check: writeNode }, ',
+        from: '[{ check: this.#ownNode.node.path }, ',
         to: '[',
       },
       {
@@ -168,8 +157,8 @@ export const locks: readonly BugsOfFile[] = [
       },
       {
         bug: 'a tryAcquire() of a full semaphore keeps its node',
-        from: '      await ownNode.remove()\n      return null',
-        to: '      return null',
+        from: '    await ownNode.remove()\n    return null',
+        to: '    return null',
       },
     ],
   },
@@ -195,24 +184,18 @@ export const locks: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/recipes/locks/ticket-wait.ts',
-    caughtBy: 'test/recipes/faults.test.ts',
-    bugs: [
-      {
-        bug: 'a cancelled waiter of a TicketMutex sets one more watch, and leaves it',
-        from: '    this.#signal.throwIfAborted()\n',
-        to: '',
-      },
-    ],
-  },
-  {
-    file: 'src/recipes/locks/ticket-wait.ts',
+    file: 'src/recipes/locks/ticket-waiter.ts',
     caughtBy: 'test/recipes/locks/ticket-hand-over.test.ts',
     bugs: [
       {
-        bug: 'the next holder of a TicketMutex lists the tickets after a release that it could have read of',
-        from: 'this.#ahead = onRead(ahead, await this.#readReleased())',
-        to: 'await Promise.resolve(onRead)',
+        bug: 'the next holder of a TicketMutex watches the head only after the list that shows it',
+        from: '      this.#lookAhead.watch(ticket.ticketName(this.#released + 1))\n',
+        to: '',
+      },
+      {
+        bug: 'the next holder of a TicketMutex lists the tickets although it could have read that one was released',
+        from: 'this.#reading = this.#directory.read(signal)',
+        to: 'this.#reading = new Promise(() => undefined)',
       },
     ],
   },

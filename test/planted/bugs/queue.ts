@@ -7,6 +7,11 @@ export const queue: readonly BugsOfFile[] = [
     caughtBy: 'test/recipes/faults.test.ts',
     bugs: [
       {
+        bug: 'a lock that is granted while the call is being cancelled stays held',
+        from: 'held => held?.release(),',
+        to: '() => undefined,',
+      },
+      {
         bug: 'a cancelled call waits until the server replies',
         from: 'await Promise.race([done, cancelled])',
         to: 'await done',
@@ -31,6 +36,17 @@ export const queue: readonly BugsOfFile[] = [
         bug: 'a watch that a call still sets when it ends stays at the server',
         from: 'scope.abort(ENDED)',
         to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/node/own-node.ts',
+    caughtBy: 'test/recipes/faults.test.ts',
+    bugs: [
+      {
+        bug: 'after a lost reply a lock looks for its node on a server that lags behind, because it does not sync',
+        from: '      client.sync(directory),\n',
+        to: '      undefined,\n',
       },
     ],
   },
@@ -68,18 +84,7 @@ export const queue: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/recipes/queue/acquire-loop.ts',
-    caughtBy: 'test/recipes/faults.test.ts',
-    bugs: [
-      {
-        bug: 'a lock that is granted while the call is being cancelled stays held',
-        from: 'held => held?.release(),',
-        to: '() => undefined,',
-      },
-    ],
-  },
-  {
-    file: 'src/recipes/queue/acquire-loop.ts',
+    file: 'src/recipes/node/cancellable.ts',
     caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
     bugs: [
       {
@@ -87,26 +92,48 @@ export const queue: readonly BugsOfFile[] = [
         from: '() => node.remove(),',
         to: '() => undefined,',
       },
+    ],
+  },
+  {
+    file: 'src/recipes/queue/waiter.ts',
+    caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
+    bugs: [
       {
         bug: 'a waiter that is woken holds the lock without looking again whose turn it is',
-        from: 'place = placeIn(queue, ownNode, await client.retry(read, { signal }))',
-        to: 'return',
+        from: '      turn = await this.turnIn(await client.retry(read, { signal }), signal)\n',
+        to: '      return\n',
       },
       {
         bug: 'a tryAcquire() that comes second leaves its node',
-        from: 'inBackground(client, ownNode.remove())',
+        from: 'inBackground(client, this.ownNode.remove())',
+        to: '',
+      },
+      {
+        bug: 'every waiter of a Mutex watches the directory, so a release wakes all of them',
+        from: 'nextChange(client, join(directory, predecessor), signal)',
+        to: 'readWatched(signal, options => client.getChildren(directory, options)).then(({ changed }) => changed.then(() => true))',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/queue/waiter.ts',
+    caughtBy: 'test/recipes/queue/waiter.test.ts',
+    bugs: [
+      {
+        bug: 'a waiter that queues again leaves its first node, which its server did not list yet',
+        from: 'await this.ownNode.remove()',
         to: '',
       },
     ],
   },
   {
-    file: 'src/recipes/queue/acquire-loop.ts',
-    caughtBy: 'test/recipes/queue/acquire-loop.test.ts',
+    file: 'src/recipes/queue/look-ahead.ts',
+    caughtBy: 'test/recipes/faults.test.ts',
     bugs: [
       {
-        bug: 'a waiter that queues again leaves its first node, which its server did not list yet',
-        from: 'await ownNode.remove()',
-        to: '',
+        bug: 'a cancelled waiter sets one more watch, and leaves it',
+        from: 'would stay.\n    signal.throwIfAborted()\n',
+        to: 'would stay.\n',
       },
     ],
   },
@@ -118,28 +145,6 @@ export const queue: readonly BugsOfFile[] = [
         bug: 'a waiter that looks ahead leaves its watches on other nodes when it gives up',
         from: 'onAbort(signal, () => this.#keepOnly([]))',
         to: '',
-      },
-    ],
-  },
-  {
-    file: 'src/recipes/queue/queue.ts',
-    caughtBy: 'test/recipes/faults.test.ts',
-    bugs: [
-      {
-        bug: 'after a lost reply a lock looks for its node on a server that lags behind, because it does not sync',
-        from: 'Promise.all([client.sync(directory), childNames(queue)])',
-        to: 'Promise.all([undefined, childNames(queue)])',
-      },
-    ],
-  },
-  {
-    file: 'src/recipes/queue/wait-strategies.ts',
-    caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
-    bugs: [
-      {
-        bug: 'every waiter of a Mutex watches the directory, so a release wakes all of them',
-        from: 'nextChange(client, join(directory, predecessor), signal)',
-        to: 'readWatched(signal, options => client.getChildren(directory, options)).then(({ changed }) => changed.then(() => true))',
       },
     ],
   },

@@ -56,11 +56,6 @@ export const recipes: readonly BugsOfFile[] = [
         to: 'await this.#client.retry(() => nextChange(this.#client, this.path, signal), { signal })',
       },
       {
-        bug: 'a member looks for its node on a server that lags behind, and enters twice',
-        from: 'client.sync(path), client.exists(path)',
-        to: 'undefined, client.exists(path)',
-      },
-      {
         bug: 'a member whose enter() fails is counted for ever',
         from: 'inBackground(this.#client, member.remove())',
         to: '',

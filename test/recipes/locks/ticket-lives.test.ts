@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Client, ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
-import { RecipeError, TicketMutex, type Held } from '../../../src/recipes/index.ts'
+import { TicketMutex, type Held } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -64,22 +64,6 @@ onBothServers('a life of a TicketMutex', (fixture, { itInVirtualTime, itEverywhe
     const name = await nameInData()
     expect(await children()).to.deep.equal([name])
     expect(paths).to.have.members(clients.map((_, i) => `${path}/${name}/t-000000000${i}`))
-  })
-
-  itEverywhere('does not begin beside contenders of an older version, and says so', async () => {
-    const older = await fixture.open()
-    await observer.create(path, '0000000003')
-    const { path: ticket } = await older.create(`${path}/t-`, '', { mode: 'ephemeralSequential' })
-    const client = await fixture.open()
-    for (const call of ['acquire', 'tryAcquire'] as const) {
-      const failure = await failureOf(new TicketMutex(client, path)[call]())
-      expect(failure).to.be.instanceOf(RecipeError).with.property('code', 'UNSUPPORTED')
-      expect(failure).to.have.property('message').that.includes('t-0000000000').and.includes('older version')
-    }
-    await client.settled()
-    expect(await children()).to.deep.equal(['t-0000000000'])
-    await older.delete(ticket)
-    await useOnce(client)
   })
 
   itEverywhere('is found again, and named again, after another client has overwritten the data', async () => {

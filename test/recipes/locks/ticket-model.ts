@@ -1,28 +1,40 @@
 // A model that checks the decisions of ticket.ts. It has one directory, waiters whose events and replies arrive late,
 // but in order, and contenders that leave without a release. It knows the true state, and throws if a waiter takes its
 // turn too early, or never.
-import type * as ticket from '../../../src/recipes/locks/ticket.ts'
-import { ticketName, type Ahead, type Seen } from '../../../src/recipes/locks/ticket.ts'
+import {
+  ticketName,
+  tickets,
+  type aheadNow,
+  type aheadOf,
+  type needsList,
+  type Seen,
+  type SeenAhead,
+} from '../../../src/recipes/locks/ticket.ts'
+import { blocksAlways, turnOf, type Ahead } from '../../../src/recipes/queue/turn.ts'
 
-export type TicketRules = Pick<typeof ticket, 'aheadOf' | 'onSeen' | 'onLeft' | 'onRead' | 'onListed'>
+export interface TicketRules {
+  aheadOf: typeof aheadOf
+  aheadNow: typeof aheadNow
+  needsList: typeof needsList
+  turnOf: typeof turnOf
+}
 
 /** What the server sends to one waiter. */
 type Message =
-  | { is: 'left'; number: number }
-  | { is: 'watched'; number: number; exists: boolean }
-  | { is: 'read'; released: number | undefined; use: 'aheadOf' | 'onLeft' | 'onRead' }
+  | { is: 'left'; name: string }
+  | { is: 'watched'; name: string; exists: boolean }
+  | { is: 'read'; released: number }
   | { is: 'listed'; children: string[] }
 
 interface Waiter {
   readonly number: number
   state: 'waiting' | 'holding' | 'gone'
   ahead: Ahead | undefined
-  released: number | undefined
   /** True if a read or a list is in flight. */
   isBusy: boolean
-  readonly seen: Map<number, Seen>
+  readonly seen: Map<string, Seen>
   /** Tickets that the server notifies this waiter of. */
-  readonly watched: Set<number>
+  readonly watched: Set<string>
   readonly inbox: Message[]
 }
 
@@ -31,7 +43,7 @@ export class TicketModel {
   readonly #size: number
   readonly #waiters: Waiter[] = []
   readonly #log: string[] = []
-  #released: number | undefined
+  #released = -1
 
   /** @param size the number of contenders that join in all */
   constructor(size: number, rules: TicketRules) {
@@ -78,20 +90,21 @@ export class TicketModel {
   #join(): void {
     const number = this.#waiters.length
     const waiter: Waiter = {
-      ...{ number, state: 'waiting', ahead: undefined, released: undefined, isBusy: true },
+      ...{ number, state: 'waiting', ahead: undefined, isBusy: true },
       ...{ seen: new Map(), watched: new Set(), inbox: [] },
     }
     this.#waiters.push(waiter)
     this.#log.push(`${number} joins`)
-    waiter.inbox.push({ is: 'read', released: this.#released, use: 'aheadOf' })
+    waiter.inbox.push({ is: 'read', released: this.#released })
   }
 
   #leave(waiter: Waiter, isRelease: boolean): void {
     const { number } = waiter
+    const name = ticketName(number)
     this.#log.push(`${number} ${isRelease ? 'releases' : 'leaves'}`)
     waiter.state = 'gone'
     if (isRelease) this.#released = number
-    for (const other of this.#living) if (other.watched.delete(number)) other.inbox.push({ is: 'left', number })
+    for (const other of this.#living) if (other.watched.delete(name)) other.inbox.push({ is: 'left', name })
   }
 
   #deliver(waiter: Waiter): void {
@@ -100,62 +113,55 @@ export class TicketModel {
     this.#log.push(`${waiter.number} gets ${JSON.stringify(message)}`)
     switch (message.is) {
       case 'left':
-        waiter.seen.set(message.number, 'left')
+        waiter.seen.set(message.name, 'left')
         break
       case 'watched':
         // The event may have been sent before.
-        if (waiter.seen.get(message.number) === 'pending')
-          waiter.seen.set(message.number, message.exists ? 'there' : 'missing')
+        if (waiter.seen.get(message.name) === 'there' && !message.exists) waiter.seen.set(message.name, 'missing')
         break
-      case 'read': {
-        const { released, use } = message
+      case 'read':
         waiter.isBusy = false
-        waiter.released = released
-        if (use === 'aheadOf') waiter.ahead = this.#rules.aheadOf(waiter.number, released)
-        else if (waiter.ahead !== undefined) waiter.ahead = this.#rules[use](waiter.ahead, released)
-        if (use === 'onLeft' && this.#readsAgain(waiter)) return
+        this.#onRead(waiter, message.released)
         break
-      }
       case 'listed': {
-        const listed = this.#rules.onListed(waiter.number, message.children)
+        const list = { children: message.children, directoryCzxid: 0n }
+        const own = { name: ticketName(waiter.number), czxid: 1n }
+        const turn = this.#rules.turnOf(list, own, { names: tickets, blocks: blocksAlways })
         waiter.isBusy = false
-        if (listed === 'gone') this.#fail(`${waiter.number} is not in its list`)
-        waiter.ahead = listed === 'first' ? undefined : listed
-        if (this.#readsAgain(waiter)) return
+        if (turn.status === 'gone') this.#fail(`${waiter.number} is not in its list`)
+        if (turn.status === 'first') this.#take(waiter)
+        else waiter.ahead = turn
       }
     }
     if (!waiter.isBusy) this.#decide(waiter)
   }
 
-  /** The waiter watches another second ticket, and reads the directory together with that. */
-  #readsAgain(waiter: Waiter): boolean {
-    const { ahead } = waiter
-    if (ahead?.second === undefined || ['left', 'missing'].includes(this.#see(waiter, ahead.nearest))) return false
-    this.#see(waiter, ahead.second)
-    this.#request(waiter, { is: 'read', released: this.#released, use: 'onRead' })
-    return true
+  /** The waiter has read which ticket was released last: when it joined, or after a change. */
+  #onRead(waiter: Waiter, released: number): void {
+    const { ahead, number } = waiter
+    const now =
+      ahead === undefined
+        ? this.#rules.aheadOf(ticketName(number), released)
+        : this.#rules.aheadNow(ahead, this.#seen(waiter, ahead), released)
+    if (now === undefined) this.#take(waiter)
+    else waiter.ahead = now
   }
 
+  /** Watches the tickets ahead. Takes the turn if the only one is gone, and reads the directory after other changes. */
   #decide(waiter: Waiter): void {
-    const { ahead, released } = waiter
-    if (ahead === undefined) return this.#take(waiter)
-    const nearest = this.#see(waiter, ahead.nearest)
-    const second = ahead.second === undefined ? 'missing' : this.#see(waiter, ahead.second)
-    const step = this.#rules.onSeen(ahead, { nearest, second }, released)
-    switch (step.do) {
-      case 'wait':
-        return
-      case 'take':
-        return this.#take(waiter)
-      case 'read':
-        return this.#request(waiter, { is: 'read', released: this.#released, use: 'onLeft' })
-      case 'pass':
-        waiter.ahead = step.ahead
-        if (!this.#readsAgain(waiter)) this.#decide(waiter)
-        return
-      case 'list':
-        this.#request(waiter, { is: 'listed', children: this.#living.map(({ number }) => ticketName(number)) })
-    }
+    const { ahead, state } = waiter
+    if (ahead === undefined || state !== 'waiting') return
+    for (const name of [ahead.predecessor, ahead.second]) if (name !== undefined) this.#watch(waiter, name)
+    const { predecessor, second } = this.#seen(waiter, ahead)
+    if (predecessor !== 'there' && ahead.second === undefined) this.#take(waiter)
+    else if (this.#rules.needsList({ predecessor, second }))
+      this.#request(waiter, { is: 'listed', children: this.#living.map(each => ticketName(each.number)) })
+    else if (predecessor !== 'there' || second !== 'there')
+      this.#request(waiter, { is: 'read', released: this.#released })
+  }
+
+  #seen({ seen }: Waiter, { predecessor, second = '' }: Ahead): SeenAhead {
+    return { predecessor: seen.get(predecessor) ?? 'there', second: seen.get(second) ?? 'there' }
   }
 
   /** The reply reflects the present state, and arrives after all messages that were sent before. */
@@ -164,14 +170,12 @@ export class TicketModel {
     waiter.inbox.push(reply)
   }
 
-  #see(waiter: Waiter, number: number): Seen {
-    const known = waiter.seen.get(number)
-    if (known !== undefined) return known
-    const exists = this.#living.some(each => each.number === number)
-    waiter.seen.set(number, 'pending')
-    if (exists) waiter.watched.add(number)
-    waiter.inbox.push({ is: 'watched', number, exists })
-    return 'pending'
+  #watch(waiter: Waiter, name: string): void {
+    if (waiter.seen.has(name)) return
+    const exists = this.#living.some(each => ticketName(each.number) === name)
+    waiter.seen.set(name, 'there')
+    if (exists) waiter.watched.add(name)
+    waiter.inbox.push({ is: 'watched', name, exists })
   }
 
   #take(waiter: Waiter): void {

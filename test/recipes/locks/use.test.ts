@@ -2,13 +2,20 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import type { Client } from '../../../src/index.ts'
-import { RecipeError, MultiLock, Mutex, ReadWriteLock, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
-import type { Lock } from '../../../src/recipes/locks/lock.ts'
+import {
+  MultiLock,
+  Mutex,
+  ReadWriteLock,
+  RecipeError,
+  ReentrantMutex,
+  type Held,
+  type Lock,
+} from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { kinds } from './exclusive-kinds.ts'
 
-const locks: Record<string, (client: Client, path: string) => Lock> = {
+const locks: Record<string, (client: Client, path: string) => Lock | MultiLock> = {
   ...Object.fromEntries(kinds.map(({ Lock }) => [Lock.name, (client, path) => new Lock(client, path)])),
   ReentrantMutex: (client, path) => new ReentrantMutex(client, path),
   readLock: (client, path) => new ReadWriteLock(client, path).readLock,
@@ -18,15 +25,18 @@ const locks: Record<string, (client: Client, path: string) => Lock> = {
 for (const [name, lockAt] of Object.entries(locks))
   onBothServers(`use() of ${name}`, (fixture, { itInVirtualTime, itEverywhere }) => {
     let client: Client
-    let lock: Lock
+    let lock: Pick<Lock, 'use'>
+    let path: string
     beforeEach(async () => {
       client = await fixture.run(() => fixture.open())
-      lock = lockAt(client, `${fixture.path}/lock`)
+      const made = lockAt(client, `${fixture.path}/lock`)
+      path = 'path' in made ? made.path : made.paths.join(', ')
+      lock = made
     })
 
     const expectLost = (error: unknown, held: Held, value: unknown) => {
       expect(error).to.be.instanceOf(RecipeError)
-      expect(error).to.include({ code: 'LOST', path: lock.path, value })
+      expect(error).to.include({ code: 'LOST', path, value })
       expect((error as Error).cause).to.equal(held.signal.reason)
       expect((error as Error).message).to.match(/^LOST: .*: the lock was lost before the function ended/)
     }

@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { sequenceAfter, dialects, matching } from '../../../src/recipes/queue/dialect.ts'
-import { turnOf } from '../../../src/recipes/queue/turn.ts'
+import { sequenceAfter, dialects, matching, type Naming } from '../../../src/recipes/queue/dialect.ts'
+import * as turn from '../../../src/recipes/queue/turn.ts'
 
 const { curator, kazoo } = dialects
+const turnOf = (children: readonly string[], own: string, names: Naming, blocks = turn.blocksAlways) =>
+  turn.turnOf({ children, directoryCzxid: 1n }, { name: own, czxid: 2n }, { names, blocks })
 const digits = (sequence: number) => String(sequence).padStart(10, '0')
 const named = (sequence: number) => `_c_2d5f6a1e-0000-4000-8000-000000000000-lock-${digits(sequence)}`
 
@@ -54,6 +56,13 @@ describe('turnOf()', () => {
       predecessor: named(1),
       second: undefined,
     })
+  })
+
+  it('returns gone if the directory is younger than the own node, whose name is then another contender’s', () => {
+    const list = (directoryCzxid: bigint) => ({ children: [named(1)], directoryCzxid })
+    const rules = { names: curator, blocks: turn.blocksAlways }
+    expect(turn.turnOf(list(3n), { name: named(1), czxid: 2n }, rules)).to.deep.equal({ status: 'gone' })
+    expect(turn.turnOf(list(2n), { name: named(1), czxid: 2n }, rules)).to.deep.equal({ status: 'first' })
   })
 
   it('returns gone if the own node is not in the list', () => {

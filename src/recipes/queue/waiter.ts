@@ -1,0 +1,133 @@
+// The queue of a lock: nodes in one directory. This file: a contender, from its first request to its turn.
+// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+import { inBackground, newPace } from '../../client/recipe-support.ts'
+import { join, parentOf } from '../../protocol/index.ts'
+import { listChildren, type Children } from '../node/children.ts'
+import type { OwnNode } from '../node/own-node.ts'
+import { nextChange, readWatched } from '../node/read-with-watch.ts'
+import type { LockQueue } from './queue.ts'
+import { turnOf, type Ahead, type Turn } from './turn.ts'
+
+/**
+ * How a wait has ended. `turn`: it is the contender's turn. `event`: its turn may have come, so what it reads next
+ * decides. `atOnce`: the same, but the server has answered at once that there is nothing to wait for.
+ */
+export type Wake = 'turn' | 'event' | 'atOnce'
+
+/**
+ * One contender. Its subclasses differ in the nodes that it watches, and so in the waiters that a release wakes.
+ *
+ * `R` is what a contender reads to learn whose turn it is.
+ */
+export abstract class Waiter<R> {
+  readonly ownNode: OwnNode
+  protected readonly queue: LockQueue
+
+  constructor(queue: LockQueue, ownNode = queue.newNode()) {
+    this.queue = queue
+    this.ownNode = ownNode
+  }
+
+  /**
+   * Enters the queue, and resolves when no contender ahead blocks this one.
+   * @param signal ends the wait when it aborts, and removes the watches on other nodes
+   */
+  async waitForTurn(signal: AbortSignal): Promise<void> {
+    const { client } = this.queue
+    const pace = newPace(client)
+    const read = () => this.read(signal)
+    let turn = await this.turnIn(await this.ownNode.create(read, signal), signal)
+    for (;;) {
+      const { status } = turn
+      if (status === 'gone') {
+        // Another client deleted our node, or what was read is older than the node. In the second case the node exists,
+        // so remove it. Then queue again at the end.
+        await this.ownNode.remove()
+        await pace.wait(signal)
+        turn = await this.turnIn(await this.ownNode.create(read, signal), signal)
+        continue
+      }
+      if (status === 'waiting') {
+        const ahead = turn
+        const woken = await client.retry(() => this.wait(ahead, signal), { signal })
+        if (woken === 'turn' && !client.leaseSignal.aborted) return
+        if (woken === 'atOnce') await pace.wait(signal)
+      } else if (client.leaseSignal.aborted) await client.whenConnected({ signal })
+      else return
+      turn = await this.turnIn(await client.retry(read, { signal }), signal)
+    }
+  }
+
+  /**
+   * Enters the queue if no contender blocks this one, and returns true. Does not wait. Writes nothing if the queue is not
+   * free. If another contender was faster, removes the node in the background and returns false.
+   */
+  async tryTurn(signal: AbortSignal): Promise<boolean> {
+    const { client } = this.queue
+    if (!(await client.retry(() => this.isFree(signal), { signal }))) return false
+    const read = () => this.read(signal)
+    let turn = await this.turnIn(await this.ownNode.create(read, signal), signal)
+    // What was read may be older than the node.
+    if (turn.status !== 'first') turn = await client.retry(() => this.turnInList(signal), { signal })
+    if (turn.status === 'first' && !client.leaseSignal.aborted) return true
+    inBackground(client, this.ownNode.remove())
+    return false
+  }
+
+  protected async turnInList(signal: AbortSignal): Promise<Turn> {
+    const { node } = this.ownNode
+    return turnOf(await listChildren(this.queue.client, parentOf(node.path), { signal }), node, this.queue)
+  }
+
+  /** Returns true if no contender would block one that enters the queue now. */
+  protected async isFree(signal: AbortSignal): Promise<boolean> {
+    const { names, blocks } = this.queue
+    const last = { name: '', sequence: Infinity }
+    const { children } = await this.queue.list({ signal })
+    return !children.some(name => {
+      const sequence = names.sequenceOf(name)
+      return sequence !== undefined && blocks({ name, sequence }, last)
+    })
+  }
+
+  /** Sends the request before it returns. */
+  protected abstract read(signal: AbortSignal): Promise<R>
+
+  /** Decides whose turn it is by what was read. */
+  protected abstract turnIn(read: R, signal: AbortSignal): Turn | Promise<Turn>
+
+  /** Waits until the turn has come, or may have come. */
+  protected abstract wait(ahead: Ahead, signal: AbortSignal): Promise<Wake>
+}
+
+/** A contender that watches the nearest one that blocks it. So in an exclusive lock, a release wakes one waiter. */
+export class PredecessorWaiter extends Waiter<Children> {
+  protected override read(signal: AbortSignal): Promise<Children> {
+    return this.queue.list({ signal })
+  }
+
+  protected override turnIn(list: Children): Turn {
+    return turnOf(list, this.ownNode.node, this.queue)
+  }
+
+  protected override async wait({ predecessor }: Ahead, signal: AbortSignal): Promise<Wake> {
+    const { client, directory } = this.queue
+    return (await nextChange(client, join(directory, predecessor), signal)) ? 'event' : 'atOnce'
+  }
+}
+
+/** A contender that watches the directory: each release and each new contender wakes all waiters. */
+export class HerdWaiter extends PredecessorWaiter {
+  #changed: Promise<void> | undefined
+
+  override async read(signal: AbortSignal): Promise<Children> {
+    const { value, changed } = await readWatched(signal, options => this.queue.list(options))
+    this.#changed = changed
+    return value
+  }
+
+  override async wait(): Promise<Wake> {
+    await this.#changed
+    return 'event'
+  }
+}
