@@ -1,7 +1,7 @@
 // A lock that is held: the result of acquire().
 import { aBoolean, inBackground } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
-import { isCode } from '../../protocol/index.ts'
+import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/index.ts'
 import { RecipeError } from '../node/recipe-error.ts'
@@ -42,8 +42,10 @@ export abstract class Held implements AsyncDisposable {
    */
   abstract readonly token: bigint
   /**
-   * Aborts with a RecipeError LOST when the lock is lost or must be presumed lost. Reading this property after a stall
-   * of the process makes the signal abort at once. A release does not abort it.
+   * Aborts when the lock is lost or must be presumed lost. Its reason is a RecipeError LOST, whose cause is a
+   * ZooKeeperError that says why: CONNECTIONLOSS if no server has confirmed the session for its timeout; SESSIONEXPIRED,
+   * CLOSED or AUTHFAILED if the session has ended; NONODE if a server reports that the node is deleted. Reading this property after
+   * a stall of the process makes the signal abort at once. A release does not abort it.
    * @example
    * await using held = await new Mutex(zk, '/locks/orders').acquire({ watchOwnNode: true })
    * const lost = new Promise(resolve => held.signal.addEventListener('abort', resolve))
@@ -230,7 +232,10 @@ export class NodeHeld extends Held {
     }
   }
 
-  /** Reports the lock as lost, because another client may hold it now. */
+  /**
+   * Reports the lock as lost, because another client may hold it now.
+   * @param cause undefined if the node was deleted
+   */
   protected lose(cause: unknown): void {
     if (this.#released !== undefined) {
       this.#lossDuringRelease ??= { cause }
@@ -244,10 +249,12 @@ export class NodeHeld extends Held {
   }
 
   #reportLost(cause: unknown): void {
-    const reason =
-      cause === undefined ? 'its node was deleted' : 'its session ended, or no server confirms the lock (see cause)'
-    const detail = `${reason}. Another client may hold the lock now: stop the work that it protects`
-    this.#lost.abort(() => new RecipeError('LOST', this.lock, { detail, cause }))
+    this.#lost.abort(() => {
+      const known =
+        cause ?? new ZooKeeperError('NONODE', { path: this.path, fate: 'unknown', detail: 'it was deleted' })
+      const detail = 'another client may hold the lock now (see cause): stop the work that it protects'
+      return new RecipeError('LOST', this.lock, { detail, cause: known })
+    })
   }
 
   #detach(): void {

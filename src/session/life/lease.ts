@@ -1,5 +1,6 @@
 // The lease: the time for which the session is certainly alive. It is as long as the session timeout, and starts when
 // the last answered packet was sent.
+import { ZooKeeperError } from '../../protocol/index.ts'
 import { Abort } from '../../runtime/abort.ts'
 import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
 
@@ -88,7 +89,8 @@ export class Lease {
     if (left > 0) return left
     this.#clock.clearTimeout(this.#timer)
     const timeout = this.#timeout
-    this.#abort(() => new Error(`no server has confirmed the session for ${timeout} ms`))
+    const detail = `no server has confirmed the session for ${timeout} ms`
+    this.#abort(() => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail }))
     this.#owner.onLeaseExpired()
     return Infinity
   }
