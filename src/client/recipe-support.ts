@@ -18,6 +18,9 @@ export const clockOf = (client: Client): Clock => client[internals]().settings.c
 /** Returns the random source that the client was opened with: numbers in [0, 1). */
 export const randomOf = (client: Client): (() => number) => client[internals]().settings.random
 
+/** Returns the most bytes of a reply that the client accepts. */
+export const maxReplyBytesOf = (client: Client): number => client[internals]().settings.maxReplyBytes
+
 /** Returns the pauses of a new loop, which must not ask the server again and again without a pause. */
 export const newPace = (client: Client): Pace => new Pace(client, client[internals]().settings)
 

@@ -149,7 +149,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   /**
    * The nodes that the session may not read (NOAUTH), whose reply exceeds `maxReplyBytes` (REPLYTOOLARGE), or for which
    * a function of the options has thrown, each with its error. The copy contains neither them nor the nodes below them.
-   * The cache tries again when they change, and after a lost connection.
+   * The cache tries again when they change, and after a lost connection, except for REPLYTOOLARGE.
    */
   get hidden(): ReadonlyMap<string, Error> {
     return this.#keeper.hidden

@@ -2,9 +2,10 @@
 // read is under way, and at most one follows, however often the path is asked for meanwhile.
 import { isCode, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { Client, ReadOp, WatchCallback } from '../../client/index.ts'
+import { maxReplyBytesOf } from '../../client/recipe-support.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 
-/** The reads of a `children` tell the names of the children, and those of `data` everything else. */
+/** What a read asks for: `data` and the Stat of a node, or the names of its `children`. */
 export type ReadKind = 'data' | 'children'
 
 export type ReadOutcome = { data: Buffer | null; stat: Stat } | { children: string[] } | ZooKeeperError
@@ -15,8 +16,6 @@ export interface ReadJob {
   /** True if the cache is not complete before this read is done. */
   isLoad: boolean
   isSent: boolean
-  /** True if the reply was too large when the node was read with others. */
-  isAlone: boolean
   /** Set if the path was asked for after the read was sent. Its reply may be older than that. */
   again: { isLoad: boolean } | undefined
 }
@@ -37,8 +36,9 @@ export interface ReadsOwner {
 /** The most requests in flight. A request that sets watches reads one node only, so there may be more of those. */
 const REQUESTS = 8
 const WATCHING_REQUESTS = 256
-/** The most reads in one request, and about how many bytes its reply should have. */
+/** The most reads in one request. */
 const LARGEST_BATCH = 128
+/** About how many bytes a reply should have, unless that is more than a quarter of what the client accepts. */
 const REPLY_BYTES = 128 * 1024
 const FIRST_BATCH = 16
 /** About how many bytes of a reply a Stat and a header need. */
@@ -63,11 +63,18 @@ export class Reads {
   #loading = 0
   #watch: WatchCallback | undefined
   #batch = FIRST_BATCH
+  readonly #replyBytes: number
+  /**
+   * The reads that are sent alone, because the reply was too large when they were sent with others. Such a reply closes
+   * the connection, and then all nodes are read again. So what has made it too large is never sent with others again.
+   */
+  readonly #alone: Readonly<Record<ReadKind, Set<string>>> = { data: new Set(), children: new Set() }
   /** True if the server reads only one node in a request, or each read sets a watch. */
   #readsOne = false
 
   constructor(owner: ReadsOwner) {
     this.#owner = owner
+    this.#replyBytes = Math.min(REPLY_BYTES, maxReplyBytesOf(owner.client) / 4)
   }
 
   /** Makes all later reads set one-shot watches. */
@@ -94,7 +101,7 @@ export class Reads {
   add(kind: ReadKind, path: string, isLoad: boolean): void {
     const known = this.#jobs[kind].get(path)
     if (known === undefined) {
-      const job: ReadJob = { kind, path, isLoad, isSent: false, isAlone: false, again: undefined }
+      const job: ReadJob = { kind, path, isLoad, isSent: false, again: undefined }
       this.#jobs[kind].set(path, job)
       this.#queue.push(job)
       if (isLoad) this.#loading++
@@ -127,6 +134,8 @@ export class Reads {
   #finish(job: ReadJob, outcome: ReadOutcome): void {
     const { kind, path, isLoad } = job
     if (this.#owner.signal.aborted) return
+    // As many nodes of this size as one request can read do not fill a reply.
+    if (bytesOf(outcome) * LARGEST_BATCH <= this.#replyBytes) this.#alone[kind].delete(path)
     this.#owner.apply(job, outcome)
     this.#jobs[kind].delete(path)
     const { again } = job
@@ -155,7 +164,7 @@ export class Reads {
   /** Returns the jobs of the next request: at least one. */
   #nextJobs(): ReadJob[] {
     const jobs = this.#queue.slice(this.#first, this.#first + (this.#readsOne ? 1 : this.#batch))
-    const end = jobs.findIndex(({ isAlone }) => isAlone)
+    const end = jobs.findIndex(({ kind, path }) => this.#alone[kind].has(path))
     return end === -1 ? jobs : jobs.slice(0, Math.max(1, end))
   }
 
@@ -171,8 +180,11 @@ export class Reads {
     } catch (error) {
       if (jobs.length > 1 && isCode(error, 'REPLYTOOLARGE', 'REQUESTTOOLARGE', 'UNIMPLEMENTED')) {
         if (isCode(error, 'UNIMPLEMENTED')) this.#readsOne = true
-        for (const each of jobs) Object.assign(each, { isSent: false, isAlone: true })
-        this.#batch = FIRST_BATCH
+        for (const each of jobs) {
+          each.isSent = false
+          this.#alone[each.kind].add(each.path)
+        }
+        this.#batch = 1
         this.#queue.push(...jobs)
       } else if (isCode(error, 'NONODE', 'NOAUTH', 'REPLYTOOLARGE')) {
         this.#replies.push({ jobs, outcomes: [error as ZooKeeperError] })
@@ -193,7 +205,7 @@ export class Reads {
   #adapt(jobs: readonly ReadJob[], outcomes: readonly ReadOutcome[]): void {
     if (jobs.length < this.#batch && jobs.length < FIRST_BATCH) return
     const bytes = outcomes.reduce((sum, outcome) => sum + bytesOf(outcome), 0)
-    const fitting = Math.floor((REPLY_BYTES * jobs.length) / bytes)
+    const fitting = Math.floor((this.#replyBytes * jobs.length) / bytes)
     this.#batch = Math.max(1, Math.min(LARGEST_BATCH, 2 * this.#batch, fitting))
   }
 }
@@ -201,7 +213,7 @@ export class Reads {
 const readOpOf = ({ kind, path }: ReadJob): ReadOp => (kind === 'data' ? { getData: path } : { getChildren: path })
 
 function bytesOf(outcome: ReadOutcome): number {
-  if (outcome instanceof ZooKeeperError) return OVERHEAD
+  if (outcome instanceof ZooKeeperError) return outcome.code === 'REPLYTOOLARGE' ? Infinity : OVERHEAD
   if ('children' in outcome) return outcome.children.reduce((sum, name) => sum + 4 + name.length, OVERHEAD)
   return OVERHEAD + outcome.stat.dataLength
 }

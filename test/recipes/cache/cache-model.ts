@@ -1,10 +1,10 @@
-// A random world for a cache, in virtual time: a writer, other sessions and faults. The model is the server's tree, and the
-// sum of the changes told. The same seed repeats the same world.
+// A random world for a cache, in virtual time: one server or three, of which some lag, a writer, other sessions and faults.
+// The model is the server's tree, and the sum of the changes told. The same seed repeats the same world.
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { connect, type Client } from '../../../src/index.ts'
 import { isCode, type Stat } from '../../../src/protocol/index.ts'
 import { Cache, type CacheChange, type CacheNode, type CacheOptions } from '../../../src/recipes/index.ts'
-import { Server, VirtualClock, type FaultKind } from '../../../src/server/index.ts'
+import { Server, VirtualClock, type FaultKind, type Member } from '../../../src/server/index.ts'
 import { oneOf, seededRandom, type Random } from '../../support/seeded-random.ts'
 import { RandomWriter } from './random-writer.ts'
 
@@ -74,10 +74,16 @@ class World {
       random: seededRandom(1),
       version: oneOf(random, ['3.8.0', '3.8.6', '3.9.5']),
       tickTime: 100,
-      onTransaction: () => this.#record(),
+      servers: random() < 0.4 ? 3 : 1,
+      onTransaction: () => this.#recordTransaction(),
     })
+    // Until the servers have all the timers that they have while no client is there.
+    await this.#clock.advance(1000)
+    const timers = this.#clock.pendingTimers
     try {
       await this.#clock.until(this.#explore(), { within: 3_600_000 })
+      const left = this.#clock.pendingTimers - timers
+      if (left > 0) this.#violations.push(`${left} timers remain`)
     } catch (error) {
       this.#violations.push(`the world failed: ${String((error as Error).stack)}`)
     }
@@ -113,7 +119,9 @@ class World {
     const watches = this.#server.snapshot().watches.filter(({ session }) => session === this.#client.sessionId)
     if (watches.length > 0) this.#violations.push(`watches remain: ${watches.map(({ path }) => path).join(' ')}`)
     await Promise.all([this.#client.close(), this.#writer.close()])
-    if (this.#clock.pendingTimers > 1) this.#violations.push(`${this.#clock.pendingTimers} timers remain`)
+    for (const member of this.#server.members) member.lag(0)
+    // A session whose client has not got its reply expires.
+    await this.#sleep(5000)
   }
 
   #open(): Promise<Client> {
@@ -122,6 +130,7 @@ class World {
       clock: this.#clock,
       random: seededRandom(2),
       sessionTimeout: 2000,
+      connectTimeout: PATIENCE,
       onUncaughtError: error => this.#violations.push(`a callback threw ${String(error)}`),
     })
   }
@@ -179,16 +188,19 @@ class World {
     }
   }
 
+  /** A transaction is reported before it is done. The next one may follow at once, or none. */
+  #recordTransaction(): void {
+    this.#record()
+    queueMicrotask(() => this.#record())
+  }
+
   /** Keeps all states of all nodes, in each form in which a cache may keep their data. */
   #record(): void {
-    // A transaction is reported before it is done, and a later call finds the state that it has made.
-    queueMicrotask(() => {
-      for (const [path, { data, stat }] of this.#server.snapshot().nodes) {
-        const states = this.#history.get(path) ?? new Set()
-        this.#history.set(path, states)
-        states.add(stateOf({ data, stat })).add(stateOf({ data: undefined, stat }))
-      }
-    })
+    for (const [path, { data, stat }] of this.#server.snapshot().nodes) {
+      const states = this.#history.get(path) ?? new Set()
+      this.#history.set(path, states)
+      states.add(stateOf({ data, stat })).add(stateOf({ data: undefined, stat }))
+    }
   }
 
   // Comparison
@@ -259,7 +271,8 @@ class World {
 
   #inject(which: number): void {
     const random = this.#random
-    const { faults } = this.#server
+    const { faults, members } = this.#server
+    if (members.length > 1 && random() < 0.5) return this.#injectIntoEnsemble(members)
     const session = this.#client.sessionId
     const match = { session, nth: 1 + Math.floor(3 * random()) }
     const kind = oneOf(random, faultKinds)
@@ -272,6 +285,14 @@ class World {
     else if (which < 0.85) faults.replace(oneOf(random, ['getData', 'getChildren2', 'multiRead']), 'THROTTLEDOP', match)
     else if (which < 0.93) this.#server.expireSession(session)
     else void this.#cache.close()
+  }
+
+  #injectIntoEnsemble(members: readonly Member[]): void {
+    if (this.#random() < 0.2) return void this.#server.elect()
+    const [member, ms] = [oneOf(this.#random, members), oneOf(this.#random, [0, 10, 50, 200])]
+    this.#note(`the server ${member.id} lags by ${ms} ms`)
+    // A majority of the servers does not lag.
+    for (const each of members) each.lag(each === member ? ms : 0)
   }
 
   // Tools

@@ -1,0 +1,105 @@
+// A cache with sizes around limits: more than 65 536 nodes, lists and data that nearly fill a reply, and larger ones.
+import { expect } from 'chai'
+import { connect, type Client, type ConnectOptions } from '../../../src/index.ts'
+import { Cache } from '../../../src/recipes/index.ts'
+import { Server } from '../../../src/server/index.ts'
+import { FaultyDial } from '../../support/faulty-dial.ts'
+import { oneOf, seed, seededRandom } from '../../support/seeded-random.ts'
+import { until } from '../../support/until.ts'
+
+/** Default of maxReplyBytes. */
+const MOST = 16 * 2 ** 20
+/** The bytes of a reply to getChildren2 besides the names: its header, the number of names, and the Stat. */
+const LIST_OVERHEAD = 16 + 4 + 68
+
+describe(`a cache of large replies (SEED=${seed})`, () => {
+  const random = seededRandom(seed)
+  let server: Server
+  let writer: Client
+  /** The data of the nodes below /r, by their names. */
+  let expected: Map<string, string>
+
+  beforeEach(async () => {
+    server = await Server.start({ listen: false })
+    writer = await open()
+    await writer.create('/r')
+    expected = new Map()
+  })
+
+  afterEach(async () => {
+    await writer.close()
+    await server.close()
+  })
+
+  const open = (options?: ConnectOptions) => connect(server.connectString, { dial: server.dial, ...options })
+
+  const create = async (names: readonly string[], data = '') => {
+    for (let i = 0; i < names.length; i += 1000)
+      await writer.multi(names.slice(i, i + 1000).map(name => ({ create: `/r/${name}`, data })))
+    for (const name of names) expected.set(name, data)
+  }
+
+  const hasAll = (cache: Cache): boolean =>
+    cache.state === 'live' &&
+    cache.size === expected.size + 1 &&
+    new Set(cache.children('/r')).size === expected.size &&
+    [...expected].every(([name, data]) => cache.get(`/r/${name}`)?.data?.toString() === data)
+
+  it('has each of 66 000 children after changes and a reconnect, until their list is larger than a reply', async () => {
+    const names = Array.from({ length: 66_000 }, (_, i) => `node-${String(i).padStart(5, '0')}`)
+    await create(names)
+    const faultyDial = new FaultyDial(server.dial)
+    await using client = await open({
+      dial: faultyDial.dial,
+      maxReplyBytes: LIST_OVERHEAD + names.length * (4 + 10),
+    })
+    await using cache = new Cache(client, '/r')
+    await cache.ready
+    expect([client.stats.connects, hasAll(cache)]).to.deep.equal([1, true])
+
+    const change = async (i: number) => {
+      const name = oneOf(random, names)
+      if (i % 2 === 0) await writer.setData(`/r/${name}`, String(i))
+      else await writer.multi([{ delete: `/r/${name}` }, { create: `/r/${name}`, data: String(i) }])
+      expected.set(name, String(i))
+    }
+    const changes = Array.from({ length: 1000 }, (_, i) => change(i))
+    faultyDial.cut()
+    await Promise.all(changes)
+    await until(() => client.stats.connects > 1 && hasAll(cache))
+    expect(client.stats.connects, 'the list is too large once together with other nodes').to.be.at.most(3)
+
+    await create(['node-66000'])
+    await until(() => hasAll(cache))
+    faultyDial.cut()
+    await until(() => cache.hidden.size > 0)
+    expect([cache.size, cache.hidden.get('/r')]).to.have.nested.property('[1].code', 'REPLYTOOLARGE')
+    await writer.delete('/r/node-66000')
+    expected.delete('node-66000')
+    await writer.setData('/r', 'shorter')
+    await until(() => hasAll(cache))
+  })
+
+  it('reads fewer nodes in a request if the client accepts small replies only', async () => {
+    await create(
+      Array.from({ length: 1000 }, (_, i) => `node-${i}`),
+      'x'.repeat(500),
+    )
+    await using client = await open({ maxReplyBytes: 50_000 })
+    await using cache = new Cache(client, '/r')
+    await cache.ready
+    expect([client.stats.connects, hasAll(cache)]).to.deep.equal([1, true])
+  })
+
+  it('reads nodes one by one that are too large for one reply, and loses few connections', async () => {
+    // The first requests read 16 nodes each, whose data nearly fills a reply, or is a little larger.
+    for (const bytes of [MOST / 16 - 120, MOST / 16 - 82])
+      for (let i = 0; i < 100; i++) await create([`${bytes}-${i}`], 'x'.repeat(bytes))
+    await using client = await open()
+    await using cache = new Cache(client, '/r')
+    await cache.ready
+    await until(() => hasAll(cache))
+    // Each request that was in flight has lost one connection at most.
+    expect(client.stats.connects).to.be.within(2, 9)
+  })
+})
