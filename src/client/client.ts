@@ -411,10 +411,11 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Returns for how many more milliseconds the session is certainly alive; 0 if it must be presumed lost or has ended.
-   * Computed at each call. The result can be too high while a follower is cut off from its leader: it confirms sessions
-   * for up to syncLimit ticks, even if the leader has expired them. Only a transaction that checks a node of the
-   * session, such as `guard()` of a lock, is safe from that.
+   * Returns the rest of the session's lease, in milliseconds; 0 if the session must be presumed lost or has ended.
+   * Computed at each call. While the session holds a lock, a leadership or a queue item, only answers of the leader
+   * renew the lease. Then no server ends the session before the lease ends, unless a client closes the session. While it
+   * holds nothing, or with the option `asksLeader: false`, the answers of any server renew the lease. Then the result
+   * can be too high while that server is cut off from the leader: for up to syncLimit ticks.
    * @example
    * zk.validFor() > 0 // => true
    * await zk.close()
@@ -425,8 +426,8 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Aborts when the session ends, begins to close or must be presumed lost: no server has confirmed it for the session
-   * timeout. If a server confirms the session later, this property holds a new signal.
+   * Aborts when the session ends, begins to close or must be presumed lost, because its lease has ended: see
+   * {@link validFor}. If the lease is renewed later, this property holds a new signal.
    * After a stall of the process, a signal read before aborts within one turn of the event loop; after the machine was
    * suspended, within a second. Reading this property or calling {@link validFor} makes it abort at once.
    * @example

@@ -48,6 +48,13 @@ export interface CommonOptions {
    */
   readOnly?: boolean | undefined
   /**
+   * Makes the lease of a lock exact. While the session holds a lock, a leadership or a queue item, the client asks the
+   * leader three times per session timeout, by a sync and a write that changes nothing, and leaves a server that cannot
+   * reach the leader. With `false` it only pings: a server that is cut off from the leader then keeps a holder in its
+   * belief for up to `syncLimit` ticks after another client has the lock. Default: true.
+   */
+  asksLeader?: boolean | undefined
+  /**
    * A session to resume, by the `sessionId` and `sessionPassword` of its client. If it has expired, connect() rejects
    * with SESSIONEXPIRED. Default: a new session.
    */
@@ -134,6 +141,7 @@ export const commonChecks: Checks<CommonOptions> = {
   attemptTimeout: orNull(aNumber()),
   signal: orNull(aSignal),
   readOnly: orNull(aBoolean),
+  asksLeader: orNull(aBoolean),
   session: orNull(mustBe('{id, password}, a bigint and a Uint8Array', isSession)),
   auth: orNull(mustBe('a list of {scheme, auth}', isListOfObjects)),
   sasl: orNull(mustBe('a mechanism, such as digestMd5(…)', (value: unknown) => hasMethod(value, 'start'))),
@@ -175,6 +183,7 @@ export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
     attemptTimeout: options.attemptTimeout ?? Math.min(sessionTimeout / 3, 5000),
     sharesTime: options.attemptTimeout == null,
     readOnly: options.readOnly ?? false,
+    asksLeader: options.asksLeader ?? true,
     auth: options.auth ?? NO_CREDENTIALS,
     maxRequestBytes: options.maxRequestBytes ?? 1_048_575,
     maxReplyBytes: options.maxReplyBytes ?? 16 * 1024 * 1024,

@@ -42,6 +42,24 @@ export const inBackground = (client: Client, work: Promise<unknown>): void =>
   client[internals]().session.background.run(work)
 
 /**
+ * Returns true if the session is certain to live for a while, so that what its nodes grant can be relied on: see
+ * session/life/lease.ts.
+ */
+export const isConfirmed = (client: Client): boolean => client[internals]().session.isConfirmed
+
+/**
+ * Waits until {@link isConfirmed} is likely true. The nodes may have changed meanwhile: read them again.
+ * @throws the signal's reason; ZooKeeperError SESSIONEXPIRED, AUTHFAILED or CLOSED if the session has ended
+ */
+export async function whenConfirmed(client: Client, signal: AbortSignal | undefined): Promise<void> {
+  await client.whenConnected({ signal })
+  await client[internals]().session.whenConfirmed(signal)
+}
+
+/** Must be called when the session begins to hold something. Returns a function that ends that. */
+export const holdLease = (client: Client): (() => void) => client[internals]().session.hold()
+
+/**
  * Calls back in a microtask, in order with watch callbacks. Errors and rejections of the callback are passed to
  * `onUncaughtError`.
  */

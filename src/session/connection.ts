@@ -42,14 +42,16 @@ import { failureOfHandshake, failureToOpen, nameOf, temporary, type AttemptFailu
 export interface ConnectionOwner {
   /**
    * Checks whether the session must be presumed lost. The connection calls it first in each callback of the runtime,
-   * before it uses anything received. Returns the milliseconds after which it must be called again at the latest.
+   * before it uses anything received.
    */
-  checkLease(now?: Timestamp): number
+  checkLease(now?: Timestamp): void
+  /** Called at each beat. Returns the milliseconds after which the next must follow at the latest. */
+  onBeat(): number
   /** The first frame that the client sends on a connection. */
   readonly connectRequest: Encodable<TypeOf<typeof ConnectRequest>>
   onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void
-  /** The server has answered a packet that was sent at `sentAt`. */
-  renewLease(sentAt: Timestamp): void
+  /** The server has answered a packet that was sent at `sentAt`. Its answer was received at `now`. */
+  renewLease(sentAt: Timestamp, now: number): void
   onReply(request: Request, header: TypeOf<typeof ReplyHeader>, body: Reader): void
   /** The server does not know a request's operation. It answers nothing else. The owner must end the connection. */
   onUnknownOperation(request: Request): void
@@ -234,6 +236,11 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#startBatch()
   }
 
+  /** Checks now what the heartbeat checks later. */
+  beat(): void {
+    this.#heartbeat.beat()
+  }
+
   /** Removes all requests without a reply. Yields each with its fate: whether the server may have received it. */
   *drainInFlight(): Generator<{ request: Request; fate: Fate }> {
     for (let left = this.#inflight.size; left > 0; left--) {
@@ -266,7 +273,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
         return this.#owner.onEvent(WatcherEvent.read(reader), header.zxid)
       case xids.ping: {
         const sentAt = this.#heartbeat.onPong()
-        if (sentAt !== undefined) this.#owner.renewLease(sentAt)
+        if (sentAt !== undefined) this.#owner.renewLease(sentAt, this.#heartbeat.lastAnswered)
         return
       }
       case xids.auth:
@@ -305,7 +312,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     if (request?.xid !== header.xid)
       throw new JuteError(`a reply to xid ${header.xid} while ${request?.xid ?? 'none'} is due`)
     this.#heartbeat.onAnswer()
-    if (request.sentAt !== undefined) this.#owner.renewLease(request.sentAt)
+    if (request.sentAt !== undefined) this.#owner.renewLease(request.sentAt, this.#heartbeat.lastAnswered)
     if (isOutOfOrder) return this.#owner.onUnknownOperation(request)
     this.#inflight.shift()
     this.#owner.onReply(request, header, reader)
@@ -339,8 +346,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   // From the heartbeat
 
-  checkLease(): number {
-    return this.#owner.checkLease()
+  onBeat(): number {
+    return this.#owner.onBeat()
   }
 
   get oldestRequestSentAt(): number {

@@ -3,8 +3,8 @@
 import type { Clock, Timestamp } from '../runtime/clock.ts'
 
 export interface HeartbeatOwner {
-  /** Checks the lease. Returns the milliseconds after which it must be called again at the latest. */
-  checkLease(): number
+  /** Called at each beat. Returns the milliseconds after which the next must follow at the latest. */
+  onBeat(): number
   /** When the oldest request without a reply was sent, by {@link Clock.now}; Infinity if there is none. */
   readonly oldestRequestSentAt: number
   /** Sends a ping at once. Returns the time of sending. */
@@ -55,6 +55,11 @@ export class Heartbeat {
     this.#beat()
   }
 
+  /** Checks now what each beat checks. Does nothing before {@link start} and after {@link stop}. */
+  beat(): void {
+    if (this.#timeout > 0 && this.#firesAt !== -Infinity) this.#beat()
+  }
+
   stop(): void {
     this.#clock.clearTimeout(this.#timer)
     this.#firesAt = -Infinity
@@ -73,6 +78,11 @@ export class Heartbeat {
   onAnswer(): void {
     this.#lastAnswered = this.#lastReceived
     this.#suspicion = undefined
+  }
+
+  /** When the server last answered a request or a ping, by {@link Clock.now}. */
+  get lastAnswered(): number {
+    return this.#lastAnswered
   }
 
   /** The server answered a ping. Returns the time at which that ping was sent, or undefined if none is unanswered. */
@@ -102,7 +112,7 @@ export class Heartbeat {
    * events, or a frame that never ends, but answers nothing for the session timeout while a reply is due.
    */
   #beat(): void {
-    const leaseCheckIn = this.#owner.checkLease()
+    const ownerCheckIn = this.#owner.onBeat()
     if (this.#firesAt === -Infinity) return
     const now = this.#clock.now()
     const oldestSentAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#owner.oldestRequestSentAt)
@@ -119,7 +129,7 @@ export class Heartbeat {
       return this.#fireIn(0, now)
     }
     if (now >= this.#lastSent + this.#timeout * PING_SHARE) this.#pings.push(this.#owner.sendPing())
-    const next = Math.min(silentUntil, unansweredUntil, this.#lastSent + this.#timeout * PING_SHARE, now + leaseCheckIn)
+    const next = Math.min(silentUntil, unansweredUntil, this.#lastSent + this.#timeout * PING_SHARE, now + ownerCheckIn)
     this.#fireIn(Math.max(1, next - now), now)
   }
 }

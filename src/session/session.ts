@@ -11,6 +11,7 @@ import {
   type ConnectResponse,
   type Encodable,
   type ErrorCode,
+  type Operation,
   type Reader,
   type ReplyHeader,
   type TypeOf,
@@ -22,6 +23,7 @@ import { Background } from './background.ts'
 import { Connection, type ConnectionOwner, type ConnectionSettings } from './connection.ts'
 import { Diagnostics, type DiagnosticsSettings } from './diagnostics.ts'
 import { Credentials, type Credential } from './life/credentials.ts'
+import { LeaderCheck, type LeaderCheckOwner } from './leader-check.ts'
 import { Identity, type IdentitySettings } from './life/identity.ts'
 import { Lease, type LeaseOwner } from './life/lease.ts'
 import { authenticate, closedDuringSasl, SaslFailure, type Mechanism } from './life/sasl.ts'
@@ -46,6 +48,8 @@ export interface SessionSettings
   sessionTimeout: number
   /** How long the first connection may take, in milliseconds. */
   connectTimeout: number
+  /** False if pings renew the lease of a session that holds something too. */
+  asksLeader: boolean
   auth: readonly Credential[]
   sasl: Mechanism | undefined
   onFrame: ((frame: ObservedFrame) => void) | undefined
@@ -59,7 +63,9 @@ const CLOSE_TIMEOUT = 2000
 /** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
 const MOST_CLOSED_DURING_SASL = 3
 
-export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwner, LeaseOwner, JumpListener {
+export class Session
+  implements ConnectionOwner, RequestsOwner, HostProviderOwner, LeaseOwner, LeaderCheckOwner, JumpListener
+{
   readonly #settings: SessionSettings
   readonly callbacks: CallbackRunner
   readonly background = new Background()
@@ -72,6 +78,7 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
 
   readonly #versions = new ServerVersions()
   readonly #lease: Lease
+  readonly #leaderCheck: LeaderCheck
   #identity: Identity
   /** Created with the first credential, because most sessions have none. */
   #credentials: Credentials | undefined
@@ -82,6 +89,7 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
   #lastCause: ZooKeeperError | undefined
   /** How many attempts in a row ended because a server closed the connection during SASL. */
   #closedDuringSasl = 0
+  #dialTimer: unknown
   #closing: Deferred | undefined
   #closeTimer: unknown
   /** When {@link #closeTimer} fires. */
@@ -96,6 +104,7 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     this.watches = new WatchManager(this)
     this.hosts = new HostProvider(servers, settings, this)
     this.#lease = new Lease(settings.clock, this)
+    this.#leaderCheck = new LeaderCheck(this, this.#lease, settings.clock)
     this.#identity = new Identity(settings)
     this.#timeout = settings.sessionTimeout
     if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
@@ -138,6 +147,31 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     return isTerminal(this.state) ? 0 : this.#lease.remaining()
   }
 
+  // Used by the recipes
+
+  /** True if the session is certain to live long enough to begin to rely on it. */
+  get isConfirmed(): boolean {
+    this.checkLease()
+    return this.#settings.asksLeader ? this.#lease.confirmedFor() > 0 : !this.#lease.expired
+  }
+
+  /** Resolves when {@link isConfirmed} may be true on the present connection, or the session has ended. */
+  whenConfirmed(signal: AbortSignal | undefined): Promise<void> {
+    return this.#settings.asksLeader ? this.#leaderCheck.whenConfirmed(signal) : Promise.resolve()
+  }
+
+  /** Makes the lease exact while something is held. Returns the function that ends that. */
+  hold(): () => void {
+    if (!this.#settings.asksLeader) return () => undefined
+    this.#lease.hold()
+    this.writableConnection?.beat()
+    let isHeld = true
+    return () => {
+      if (isHeld) this.#lease.release()
+      isHeld = false
+    }
+  }
+
   addAuth(credential: Credential, signal: AbortSignal | undefined): Promise<void> {
     const { refusal } = this
     if (refusal !== undefined) return Promise.reject(new ZooKeeperError(refusal, { op: 'auth', fate: 'notSent' }))
@@ -156,14 +190,22 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     return this.#isConnected ? this.#connection : undefined
   }
 
+  get writableConnection(): Connection | undefined {
+    return this.state === 'connected' ? this.#connection : undefined
+  }
+
   get lastCause(): ZooKeeperError | undefined {
     return this.#lastCause
   }
 
   // Called by the connection
 
-  checkLease(now?: Timestamp): number {
-    return this.#lease.check(now)
+  checkLease(now?: Timestamp): void {
+    this.#lease.check(now)
+  }
+
+  onBeat(): number {
+    return Math.min(this.#lease.check(), this.#leaderCheck.check())
   }
 
   onClockJump(): void {
@@ -195,16 +237,23 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     this.diagnostics.onConnected(connection.address, readOnly)
   }
 
-  renewLease(sentAt: Timestamp): void {
-    if (this.#identity.renewsLease) this.#lease.renew(sentAt)
+  renewLease(sentAt: Timestamp, now: number): void {
+    if (this.#identity.renewsLease) this.#lease.renew(sentAt, now)
   }
 
   onReply(request: Request, { zxid, err }: TypeOf<typeof ReplyHeader>, body: Reader): void {
     // Only replies advance the zxid. After a notification, more events of the same transaction may follow
     // (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
+    if (err === 0 && request.sentAt !== undefined) this.#onLeaderAnswer(request.call.op, request.sentAt)
     this.diagnostics.onReply(request, err)
     this.requests.onReply(this.#connection as Connection, request, err, body)
+  }
+
+  /** A multi does not count, because its header has no error if it fails. */
+  #onLeaderAnswer(op: Operation<unknown, unknown>, sentAt: Timestamp): void {
+    const isSync = op === operations.sync
+    if (isSync || (op.isWrite && op !== operations.multi)) this.#lease.renewByLeader(sentAt, !isSync)
   }
 
   onUnknownOperation(request: Request): void {
@@ -229,6 +278,19 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
   }
 
   onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void {
+    this.#onDisconnected(cause)
+    const { sasl } = this.#settings
+    this.#closedDuringSasl = failure.isDuringSasl === true ? this.#closedDuringSasl + 1 : 0
+    // One such end may be a fault of the network. A session that exists is kept.
+    if (sasl !== undefined && this.#closedDuringSasl === MOST_CLOSED_DURING_SASL && this.state === 'connecting')
+      return this.#terminate('authFailed', new SaslFailure(closedDuringSasl(sasl), cause))
+    const { pause, givesUp } = this.hosts.onConnectionLost(failure)
+    // A session that exists is kept: its servers may be getting new certificates at this moment.
+    if (givesUp !== undefined && this.state === 'connecting') return this.#giveUp(givesUp, cause)
+    this.#dialAfter(pause)
+  }
+
+  #onDisconnected(cause: ZooKeeperError): void {
     const connection = this.#connection
     this.#connection = undefined
     this.#lastCause = cause
@@ -240,15 +302,10 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     if (this.#isConnected) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
     if (this.#lease.expired) this.onLeaseExpired()
-    const { sasl } = this.#settings
-    this.#closedDuringSasl = failure.isDuringSasl === true ? this.#closedDuringSasl + 1 : 0
-    // One such end may be a fault of the network. A session that exists is kept.
-    if (sasl !== undefined && this.#closedDuringSasl === MOST_CLOSED_DURING_SASL && this.state === 'connecting')
-      return this.#terminate('authFailed', new SaslFailure(closedDuringSasl(sasl), cause))
-    const givesUp = this.hosts.onConnectionLost(failure)
-    // A session that exists is kept: its servers may be getting new certificates at this moment.
-    if (givesUp !== undefined && this.state === 'connecting') return this.#giveUp(givesUp, cause)
-    this.hosts.retry()
+  }
+
+  #dialAfter(ms: number): void {
+    this.#dialTimer = this.#settings.clock.setTimeout(() => this.hosts.dialNext(), ms)
   }
 
   // Called by the provider of hosts
@@ -265,11 +322,19 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     this.#connection = new Connection(host, version, timeout, this.#settings, this)
   }
 
-  moveAway(reason: string): void {
+  /** Leaves a server that works, for the next one. */
+  leave(reason: string): void {
     if (this.#connection === undefined || this.#closing !== undefined) return
     this.#connection.destroy()
-    const cause = new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason })
-    this.onConnectionLost(cause, temporary(reason))
+    this.hosts.onLeft()
+    this.#onDisconnected(left(reason))
+    this.#dialAfter(0)
+  }
+
+  /** Leaves a server that cannot be used. The next attempts follow after the pauses of failures. */
+  #abandon(reason: string): void {
+    this.#connection?.destroy()
+    this.onConnectionLost(left(reason), temporary(reason))
   }
 
   // Called by the lease
@@ -308,7 +373,7 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
     if (wasUsed || this.id === 0n) return this.#terminate('expired')
     this.#identity = new Identity(this.#settings)
-    this.moveAway('the session expired before it was authenticated')
+    this.#abandon('the session expired before it was authenticated')
   }
 
   /** Runs SASL. The session counts as connected only afterwards, so that all requests wait. */
@@ -327,7 +392,7 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
   #onReady(connection: Connection, readOnly: boolean): void {
     this.hosts.onConnected(readOnly)
     if (this.#closing === undefined && connection.version.lacks(this.watches.since))
-      return this.moveAway('the server has no persistent watches')
+      return this.#abandon('the server has no persistent watches')
     this.#credentials?.resend(connection)
     // Started after the credentials, because a ping may be due, and a server may require authentication before it.
     connection.startHeartbeat()
@@ -337,6 +402,7 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     this.watches.setAgain(connection, this.#lastZxid, state)
     this.requests.sendQueued(connection)
     this.#enter(state)
+    connection.beat()
   }
 
   /**
@@ -399,7 +465,7 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
   #terminate(state: TerminalState, cause?: ZooKeeperError): void {
     if (isTerminal(this.state)) return
     this.#lastCause = cause ?? this.#lastCause
-    this.#settings.clock.clearTimeout(this.#closeTimer)
+    for (const timer of [this.#closeTimer, this.#dialTimer]) this.#settings.clock.clearTimeout(timer)
     ClockJumps.of(this.#settings.clock).remove(this)
     this.hosts.end()
     this.#enter(state)
@@ -412,6 +478,9 @@ export class Session implements ConnectionOwner, RequestsOwner, HostProviderOwne
     this.#credentials?.end(code)
     this.watches.end()
     this.#lease.end(() => new ZooKeeperError(code, { fate: 'notSent' }))
+    this.#leaderCheck.end()
     this.#closing?.resolve()
   }
 }
+
+const left = (reason: string) => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason })

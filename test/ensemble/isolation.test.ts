@@ -1,4 +1,5 @@
 // Partitioned and lagging servers of an ensemble: the behaviour of their clients, and the guarantees that still hold.
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Client, ConnectOptions, State, ZooKeeperError } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
@@ -57,8 +58,8 @@ for (const { name, start } of ensembles)
     }
 
     /** Opens a session that holds the lock through the follower, and one that waits for it through another server. */
-    async function rivals(sessionTimeout: number) {
-      const holder = await openInOrder([follower, leader, other], { sessionTimeout })
+    async function rivals(sessionTimeout: number, options: ConnectOptions = {}) {
+      const holder = await openInOrder([follower, leader, other], { sessionTimeout, ...options })
       const rival = await openInOrder([leader, other], { sessionTimeout: 5000 })
       await rival.create(`${path}-resource`, 'untouched')
       const held = await new Mutex(holder, path).acquire()
@@ -67,8 +68,23 @@ for (const { name, start } of ensembles)
       return { holder, rival, held, next }
     }
 
-    it('rejects the old holder’s write if an isolated follower serves it for longer than its session timeout', async function () {
-      const { holder, rival, held, next } = await rivals(1000)
+    it('moves with the lock to another server before the session expires, though the isolated follower answers', async () => {
+      const { holder, held, next } = await rivals(2000)
+      let granted = false
+      void next.then(() => (granted = true))
+      const states: State[] = []
+      holder.on('state', state => states.push(state))
+      ensemble.isolate(follower)
+      await until(() => states.length > 1)
+      expect(states).to.deep.equal(['suspended', 'connected'])
+      await delay(UNAWARE)
+      expect([held.signal.aborted, granted, states.length]).to.deep.equal([false, false, 2])
+      await held.release()
+      await (await next).granted.release()
+    })
+
+    it('rejects the old holder’s write if the client does not ask the leader, and an isolated follower serves it for longer than its session timeout', async function () {
+      const { holder, rival, held, next } = await rivals(1000, { asksLeader: false })
       const lost = abortedAt(held.signal)
       const idle = await sessions.open(follower.connectString, { sessionTimeout: 1000 })
       const idleLost = abortedAt(idle.leaseSignal)

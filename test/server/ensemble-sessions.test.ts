@@ -1,6 +1,6 @@
 // Sessions and locks in an embedded ensemble: they belong to all of its servers.
 import { expect } from 'chai'
-import type { Client } from '../../src/index.ts'
+import type { Client, ConnectOptions } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import type { Member } from '../../src/server/index.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
@@ -130,8 +130,13 @@ describe('in an embedded ensemble', () => {
 
   describe('a Mutex', () => {
     /** Opens a session that holds the lock through one server, and one that waits for it through the others. */
-    const rivals = async (near: readonly Member[], far: readonly Member[], sessionTimeout: number) => {
-      const holder = await ensemble.open(near, { sessionTimeout })
+    const rivals = async (
+      near: readonly Member[],
+      far: readonly Member[],
+      sessionTimeout: number,
+      options: ConnectOptions = {},
+    ) => {
+      const holder = await ensemble.open(near, { sessionTimeout, ...options })
       const rival = await ensemble.open(far)
       await rival.create('/resource', 'untouched')
       const held = await ensemble.settled(new Mutex(holder, '/lock').acquire())
@@ -141,9 +146,25 @@ describe('in an embedded ensemble', () => {
       return { holder, rival, held, next, isGranted }
     }
 
-    it('is held by two for less than syncLimit ticks if a follower that is cut off serves its holder, and the old one writes nothing', async () => {
+    it('is lost before the next one has it, if a follower that is cut off serves its holder', async () => {
       const [lonely, other] = ensemble.others
-      const { held, next } = await rivals([lonely], [other, ensemble.leader], 3000)
+      for (const way of ['both', 'incoming', 'outgoing'] as const) {
+        const { held, next, isGranted } = await rivals([lonely], [other, ensemble.leader], 3000)
+        lonely.cutOff(way)
+        const aborted = new Promise<void>(resolve => held.signal.addEventListener('abort', () => resolve()))
+        await ensemble.settled(aborted)
+        expect(isGranted(), way).to.equal(false)
+        const granted = await ensemble.settled(next)
+        lonely.heal()
+        await ensemble.settled(granted.release())
+        await ensemble.clock.advance(UNAWARE)
+        await ensemble.settled((await ensemble.open([other])).deleteRecursive('/resource'))
+      }
+    })
+
+    it('is held by two for less than syncLimit ticks if the client does not ask the leader, and the old one writes nothing', async () => {
+      const [lonely, other] = ensemble.others
+      const { held, next } = await rivals([lonely], [other, ensemble.leader], 3000, { asksLeader: false })
       lonely.cutOff()
       const granted = await ensemble.settled(next)
       const grantedAt = ensemble.clock.now()

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { ApacheZooKeeper, type ApacheZooKeeperOptions } from './apache-zookeeper.ts'
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
 import { freePort } from './free-port.ts'
-import { QuorumLink } from './quorum-link.ts'
+import { QuorumLink, type Direction } from './quorum-link.ts'
 import { RunningEnsemble, SYNC_LIMIT, TICK } from './running-ensemble.ts'
 
 export interface EnsembleOptions extends ApacheZooKeeperOptions {
@@ -95,6 +95,18 @@ export class Ensemble extends RunningEnsemble<ApacheZooKeeper> {
 
   isolate(server: ApacheZooKeeper): void {
     for (const link of this.#linksOf(server)) link.cut()
+  }
+
+  /** Holds back the messages to a server, those from it, or both. */
+  hold(server: ApacheZooKeeper, way: 'incoming' | 'outgoing' | 'both'): void {
+    for (const [from, row] of this.#links)
+      for (const [to, links] of row) {
+        if (from !== server && to !== server) continue
+        const out: Direction = from === server ? 'forth' : 'back'
+        const into: Direction = from === server ? 'back' : 'forth'
+        for (const link of links)
+          link.hold([...(way === 'incoming' ? [] : [out]), ...(way === 'outgoing' ? [] : [into])])
+      }
   }
 
   slow(server: ApacheZooKeeper, ms: number): void {

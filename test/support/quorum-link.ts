@@ -1,8 +1,11 @@
-// A TCP link from one server of an ensemble to a port of another. It can drop or delay the bytes.
+// A TCP link from one server of an ensemble to a port of another. It can drop, hold back or delay the bytes.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 const DIAL_TIMEOUT = 1000
+
+/** From the server that has opened the connection to the other one, or back. */
+export type Direction = 'forth' | 'back'
 
 export class QuorumLink {
   readonly #server: Server
@@ -11,6 +14,9 @@ export class QuorumLink {
   #advertisedPort: number | undefined
   #isCut = false
   #delay = 0
+  #held: readonly Direction[] = []
+  /** Passes on what is due in each open stream. */
+  readonly #pumps = new Set<() => void>()
 
   private constructor(server: Server, target: number) {
     this.#server = server
@@ -51,11 +57,21 @@ export class QuorumLink {
     this.#delay = ms
   }
 
+  /**
+   * Holds back all bytes in these directions, and the ends of connections too, until {@link heal}. New connections are
+   * accepted.
+   */
+  hold(directions: readonly Direction[]): void {
+    this.#held = directions
+  }
+
   /** Ends all faults. After a cut it closes the connections, because their streams lack bytes. */
   heal(): void {
     if (this.#isCut) this.#reset()
     this.#isCut = false
     this.#delay = 0
+    this.#held = []
+    for (const pump of this.#pumps) pump()
   }
 
   close(): void {
@@ -75,8 +91,9 @@ export class QuorumLink {
     const far = connect({ port: target, host: '127.0.0.1', noDelay: true })
     far.once('connect', () => {
       far.removeAllListeners()
-      this.#pipe(near, far, this.#advertisedPort === undefined ? undefined : rewriteElectionPort(this.#advertisedPort))
-      this.#pipe(far, near)
+      const port = this.#advertisedPort
+      this.#pipe(near, far, 'forth', port === undefined ? undefined : rewriteElectionPort(port))
+      this.#pipe(far, near, 'back')
       near.resume()
     })
     far.once('error', () => {
@@ -85,24 +102,38 @@ export class QuorumLink {
     })
   }
 
-  #pipe(from: Socket, to: Socket, transform: (bytes: Buffer) => Buffer = bytes => bytes): void {
+  #pipe(from: Socket, to: Socket, direction: Direction, transform: (bytes: Buffer) => Buffer = bytes => bytes): void {
     this.#sockets.add(from)
-    const delayed: Buffer[] = []
+    const waiting: { receivedAt: number; pass: () => void }[] = []
+    let timer: NodeJS.Timeout | undefined
+    const pump = () => {
+      clearTimeout(timer)
+      for (let next = waiting[0]; next !== undefined && !this.#held.includes(direction); next = waiting[0]) {
+        const wait = next.receivedAt + this.#delay - performance.now()
+        if (wait > 0) {
+          timer = setTimeout(pump, wait)
+          return
+        }
+        waiting.shift()
+        next.pass()
+      }
+    }
+    const push = (pass: () => void) => {
+      waiting.push({ receivedAt: performance.now(), pass })
+      pump()
+    }
+    this.#pumps.add(pump)
     from.on('data', chunk => {
       const bytes = transform(chunk)
-      if (this.#isCut) return
-      if (this.#delay === 0 && delayed.length === 0) {
-        to.write(bytes)
-        return
-      }
-      delayed.push(bytes)
-      // Each timer writes the oldest chunk, so that the order stays even if the delay becomes shorter.
-      setTimeout(() => to.write(delayed.shift() ?? bytes), this.#delay)
+      if (!this.#isCut) push(() => to.write(bytes))
     })
     from.on('error', () => undefined)
     from.on('close', () => {
       this.#sockets.delete(from)
-      to.destroy()
+      push(() => {
+        this.#pumps.delete(pump)
+        to.destroy()
+      })
     })
   }
 }

@@ -51,20 +51,21 @@ export class VirtualEnsemble {
 
   /** Connects to these servers only, in this order. */
   open(members: readonly Member[], options: ConnectOptions = {}): Promise<Client> {
-    const hosts = members.map(({ connectString }) => connectString).join(',')
-    return this.settled(
-      connect(hosts, {
-        dial: this.server.dial,
-        clock: this.clock,
-        // Keeps the order of the servers.
-        random: () => 0.999,
-        sessionTimeout: 10_000,
-        ...options,
-      }).then(client => {
-        this.#clients.push(client)
-        return client
-      }),
-    )
+    return this.settled(this.connect(members, options))
+  }
+
+  /** Like {@link open}, but lets no time pass. */
+  async connect(members: readonly Member[], options: ConnectOptions = {}): Promise<Client> {
+    const client = await connect(members.map(({ connectString }) => connectString).join(','), {
+      dial: this.server.dial,
+      clock: this.clock,
+      // Keeps the order of the servers.
+      random: () => 0.999,
+      sessionTimeout: 10_000,
+      ...options,
+    })
+    this.#clients.push(client)
+    return client
   }
 
   /** Lets time pass until the promise settles. */

@@ -115,14 +115,14 @@ export class OwnSessions implements Sessions {
     this.#signal = signal
   }
 
-  open(wait?: number): Promise<Client> {
-    return (this.#client ??= this.#open(wait))
+  open(): Promise<Client> {
+    return (this.#client ??= this.#open())
   }
 
-  async #open(connectTimeout?: number): Promise<Client> {
+  async #open(): Promise<Client> {
     const { servers, options } = await this.target()
     const { connect } = await import('../../client/index.ts')
-    return connect(servers, { ...options, signal: this.#signal, connectTimeout })
+    return connect(servers, { ...options, signal: this.#signal })
   }
 
   async supervise<T>(task: (client: Client, signal: AbortSignal) => T | Promise<T>, signal: AbortSignal): Promise<T> {

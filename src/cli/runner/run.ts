@@ -79,7 +79,7 @@ function contextOf(
     get sessions() {
       return sessionsOnce()
     },
-    client: wait => sessionsOnce().open(wait),
+    client: () => sessionsOnce().open(),
     host,
   }
 }

@@ -1,5 +1,5 @@
 // An item of a queue that this consumer has taken: an ephemeral node marks it as taken.
-import { inBackground, newUuid } from '../../client/recipe-support.ts'
+import { holdLease, inBackground, isConfirmed, newUuid, whenConfirmed } from '../../client/recipe-support.ts'
 import { isCode, join, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
@@ -39,6 +39,7 @@ export class QueueItem implements AsyncDisposable {
   readonly #lease: AbortSignal
   #completed: Promise<void> | undefined
   #released: Promise<void> | undefined
+  readonly #endHold: () => void
 
   /** @internal */
   constructor(claim: ItemClaim, data: Buffer | null) {
@@ -46,6 +47,7 @@ export class QueueItem implements AsyncDisposable {
     this.data = data
     this.priority = priorityOf(claim.name) ?? 0
     this.#claim = claim
+    this.#endHold = holdLease(claim.owner.client)
     this.#lease = claim.owner.client.leaseSignal
   }
 
@@ -78,7 +80,8 @@ export class QueueItem implements AsyncDisposable {
    */
   complete(): Promise<void> {
     if (this.#released !== undefined) return Promise.reject(this.#claim.lost('the item was released before'))
-    return (this.#completed ??= this.#claim.complete().catch((error: unknown) => {
+    return (this.#completed ??= this.#claim.complete().then(this.#endHold, (error: unknown) => {
+      if (error instanceof RecipeError) this.#endHold()
       this.#completed = undefined
       throw error
     }))
@@ -97,7 +100,7 @@ export class QueueItem implements AsyncDisposable {
    */
   release(): Promise<void> {
     if (this.#completed !== undefined) return this.#completed.catch(() => undefined)
-    return (this.#released ??= this.#claim.remove().catch((error: unknown) => {
+    return (this.#released ??= this.#claim.remove().then(this.#endHold, (error: unknown) => {
       this.#released = undefined
       throw error
     }))
@@ -130,8 +133,8 @@ export class ItemClaim {
     const { client } = this.owner
     try {
       const { data } = await this.#ownNode.create(() => client.getData(this.#entry), signal)
-      // The node proves nothing while the session is presumed lost.
-      if (client.leaseSignal.aborted) await client.whenConnected({ signal })
+      // The node proves nothing while the session may be lost.
+      if (!isConfirmed(client)) await whenConfirmed(client, signal)
       return new QueueItem(this, data)
     } catch (error) {
       if (isCode(error, 'NODEEXISTS')) return 'taken'

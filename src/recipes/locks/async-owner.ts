@@ -2,33 +2,33 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { shared } from '../../runtime/shared.ts'
 
-/** A mark on async contexts. withMark() drops it when it is over. */
-interface Mark {
+/** A mark on async contexts. withScope() drops it when it is over. */
+interface Scope {
   readonly isOver: boolean
 }
 
-const contexts = shared('asyncOwners', () => new AsyncLocalStorage<readonly Mark[]>())
+const contexts = shared('asyncOwners', () => new AsyncLocalStorage<readonly Scope[]>())
 
 /** Activates AsyncLocalStorage: before Node 24, contexts propagate only after the first run(). */
 export const activate = (): void => contexts.run([], () => undefined)
 
 /**
- * Returns the current marks and this one. Drops marks that are over, so that the context of a loop of acquire and
+ * Returns the current scopes and this one. Drops scopes that are over, so that the context of a loop of acquire and
  * release does not grow.
  */
-const withMark = (mark: Mark): readonly Mark[] => {
+const withScope = (scope: Scope): readonly Scope[] => {
   const others = contexts.getStore() ?? []
-  return [mark, ...others.filter(other => other !== mark && !other.isOver)]
+  return [scope, ...others.filter(other => other !== scope && !other.isOver)]
 }
 
-/** Returns true if the caller's context has the mark: the caller entered it, or was started by code that did. */
-export const isIn = (mark: Mark): boolean => contexts.getStore()?.includes(mark) ?? false
+/** Returns true if the caller has entered the scope, or was started by code that has. */
+export const isIn = (scope: Scope): boolean => contexts.getStore()?.includes(scope) ?? false
 
-/** Runs a function in a context with the mark. That of the caller does not get it. */
-export const runIn = <T>(mark: Mark, fn: () => T): T => contexts.run(withMark(mark), fn)
+/** Runs a function in the scope. The caller stays outside. */
+export const runIn = <T>(scope: Scope, fn: () => T): T => contexts.run(withScope(scope), fn)
 
 /**
- * Marks the caller's context. Everything that the caller starts from now on has the mark too.
+ * Makes the caller enter the scope. Everything that the caller starts from now on is in the scope too.
  * @throws if the runtime has no AsyncLocalStorage.enterWith (workerd)
  */
-export const enter = (mark: Mark): void => contexts.enterWith(withMark(mark))
+export const enter = (scope: Scope): void => contexts.enterWith(withScope(scope))

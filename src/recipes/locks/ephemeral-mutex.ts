@@ -1,5 +1,5 @@
 // The lock that is a single node: the client that creates it holds the lock. Kept for measuring and teaching.
-import { newPace, newUuid, serverPath } from '../../client/recipe-support.ts'
+import { isConfirmed, newPace, newUuid, serverPath, whenConfirmed } from '../../client/recipe-support.ts'
 import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -96,8 +96,10 @@ export class EphemeralMutex extends Lock {
       if (isCode(error, 'NODEEXISTS')) return false
       throw error
     }
-    if (!this.#view.leaseSignal.aborted) return true
-    // The session was presumed lost in the meantime, so the node may be from before the loss: create a new one.
+    do {
+      if (isConfirmed(this.#view)) return true
+      await whenConfirmed(this.#view, signal)
+    } while (await this.#view.retry(() => ownNode.isThere({ signal }), { signal }))
     await ownNode.remove()
     return this.#tryCreate(ownNode, signal)
   }

@@ -1,7 +1,7 @@
 // A lock that is held: the result of acquire().
-import { aBoolean, inBackground } from '../../client/recipe-support.ts'
+import { aBoolean, holdLease, inBackground } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
-import { isCode, ZooKeeperError } from '../../protocol/index.ts'
+import { isCode } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/index.ts'
 import { RecipeError } from '../node/recipe-error.ts'
@@ -13,8 +13,9 @@ import { readWatched } from '../node/read-with-watch.ts'
 const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
 /**
- * A lock that is held until it is released or lost. It is lost when the session ends, or when no server has answered
- * for the session timeout. If it watches its own node, it is also lost when another client deletes that node.
+ * A lock that is held until it is released or lost. It is lost when the session ends, or when the leader of the ensemble
+ * has not confirmed the session for the session timeout: see {@link Client.validFor}. If it watches its own node, it is
+ * also lost when another client deletes that node.
  *
  * No lock service can prevent a stalled holder from acting late. Write through `guard()`, or register `token` at the
  * protected resource before you read from it, and let it refuse lower ones.
@@ -42,10 +43,9 @@ export abstract class Held implements AsyncDisposable {
    */
   abstract readonly token: bigint
   /**
-   * Aborts when the lock is lost or must be presumed lost. Its reason is a RecipeError LOST, whose cause is a
-   * ZooKeeperError that says why: CONNECTIONLOSS if no server has confirmed the session for its timeout; SESSIONEXPIRED,
-   * CLOSED or AUTHFAILED if the session has ended; NONODE if a server reports that the node is deleted. Reading this property after
-   * a stall of the process makes the signal abort at once. A release does not abort it.
+   * Aborts with a RecipeError LOST when the lock is lost or must be presumed lost: before another client can have the
+   * lock, unless a client deletes the lock's node or closes the session. After a stall of the process it aborts at the
+   * first event of the event loop, or when this property is read. A release does not abort it.
    * @example
    * await using held = await new Mutex(zk, '/locks/orders').acquire({ watchOwnNode: true })
    * const lost = new Promise(resolve => held.signal.addEventListener('abort', resolve))
@@ -67,8 +67,8 @@ export abstract class Held implements AsyncDisposable {
   abstract readonly revoked: AbortSignal
 
   /**
-   * Returns for how many milliseconds from now the lock is certainly still held, unless another client deletes its
-   * node. Returns 0 if the lock is lost or released.
+   * Returns for how many milliseconds from now no other client can have the lock, unless a client deletes the lock's
+   * node or closes the session. Returns 0 if the lock is lost or released.
    * @example
    * const held = await new Mutex(zk, '/locks/orders').acquire()
    * held.validFor() > 0 // => true
@@ -155,6 +155,7 @@ export class NodeHeld extends Held {
   readonly #revoked = new Abort()
   readonly #watching = new Abort()
   #isWatched = false
+  readonly #endHold: () => void
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
   /**
@@ -176,6 +177,7 @@ export class NodeHeld extends Held {
     this.client = client
     this.lock = lock
     this.#ownNode = ownNode
+    this.#endHold = holdLease(client)
     this.#lease = client.leaseSignal
     if (this.#lease.aborted) this.lose(this.#lease.reason)
     else this.#stopListening = onAbort(this.#lease, () => this.lose(this.#lease.reason))
@@ -223,6 +225,7 @@ export class NodeHeld extends Held {
     try {
       await this.#ownNode.remove()
       this.#detach()
+      this.#endHold()
       const { cause } = this.#lossDuringRelease ?? {}
       if (isEarlyEnd(cause)) this.#reportLost(cause)
     } catch (error) {
@@ -232,10 +235,7 @@ export class NodeHeld extends Held {
     }
   }
 
-  /**
-   * Reports the lock as lost, because another client may hold it now.
-   * @param cause undefined if the node was deleted
-   */
+  /** Reports the lock as lost, because another client may hold it now. */
   protected lose(cause: unknown): void {
     if (this.#released !== undefined) {
       this.#lossDuringRelease ??= { cause }
@@ -245,16 +245,15 @@ export class NodeHeld extends Held {
     if (this.#lost.isDone) return
     this.#reportLost(cause)
     // If the session survives, its node does too, and would block the other contenders.
-    inBackground(this.client, this.#ownNode.remove())
+    const removed = this.#ownNode.remove().finally(this.#endHold)
+    inBackground(this.client, removed)
   }
 
   #reportLost(cause: unknown): void {
-    this.#lost.abort(() => {
-      const known =
-        cause ?? new ZooKeeperError('NONODE', { path: this.path, fate: 'unknown', detail: 'it was deleted' })
-      const detail = 'another client may hold the lock now (see cause): stop the work that it protects'
-      return new RecipeError('LOST', this.lock, { detail, cause: known })
-    })
+    const reason =
+      cause === undefined ? 'its node was deleted' : 'its session ended, or no server confirms the lock (see cause)'
+    const detail = `${reason}. Another client may hold the lock now: stop the work that it protects`
+    this.#lost.abort(() => new RecipeError('LOST', this.lock, { detail, cause }))
   }
 
   #detach(): void {

@@ -1,6 +1,6 @@
 // The queue of a lock: nodes in one directory. This file: a contender, from its first request to its turn.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { inBackground, newPace } from '../../client/recipe-support.ts'
+import { inBackground, isConfirmed, newPace, whenConfirmed } from '../../client/recipe-support.ts'
 import { join, parentOf } from '../../protocol/index.ts'
 import { listChildren, type Children } from '../node/children.ts'
 import type { OwnNode } from '../node/own-node.ts'
@@ -50,10 +50,11 @@ export abstract class Waiter<R> {
       if (status === 'waiting') {
         const ahead = turn
         const woken = await client.retry(() => this.wait(ahead, signal), { signal })
-        if (woken === 'turn' && !client.leaseSignal.aborted) return
+        if (woken === 'turn' && isConfirmed(client)) return
+        if (woken === 'turn') await whenConfirmed(client, signal)
         if (woken === 'atOnce') await pace.wait(signal)
-      } else if (client.leaseSignal.aborted) await client.whenConnected({ signal })
-      else return
+      } else if (isConfirmed(client)) return
+      else await whenConfirmed(client, signal)
       turn = await this.turnIn(await client.retry(read, { signal }), signal)
     }
   }
@@ -69,7 +70,11 @@ export abstract class Waiter<R> {
     let turn = await this.turnIn(await this.ownNode.create(read, signal), signal)
     // What was read may be older than the node.
     if (turn.status !== 'first') turn = await client.retry(() => this.turnInList(signal), { signal })
-    if (turn.status === 'first' && !client.leaseSignal.aborted) return true
+    while (turn.status === 'first') {
+      if (isConfirmed(client)) return true
+      await whenConfirmed(client, signal)
+      turn = await client.retry(() => this.turnInList(signal), { signal })
+    }
     inBackground(client, this.ownNode.remove())
     return false
   }

@@ -1,6 +1,27 @@
-// The lease: the time for which the session is certainly alive. It is as long as the session timeout, and starts when
-// the last answered packet was sent.
-import { ZooKeeperError } from '../../protocol/index.ts'
+// The lease: until when the servers keep the session, as far as its client can know. It is as long as the session
+// timeout T. Its start depends on whether the session holds something, such as a lock.
+//
+// If it holds nothing, the lease starts when the last packet was sent that some server has answered. A follower also
+// answers while it is cut off from the leader, which may expire the session meanwhile.
+//
+// If it holds something, only an answer of the leader counts, and the lease is exact: the servers keep the session until
+// it ends, unless a client closes the session. Four facts prove its start P.
+//
+// 1. A server answers a packet that was sent at P. A follower reports to the leader which sessions have sent something,
+//    but only in its answers to the leader's pings, one every half tick (LearnerSessionTracker, Learner.ping). Requests
+//    that it forwards postpone nothing: the leader only checks that the session has not ended (LearnerHandler,
+//    PrepRequestProcessor). A handshake of an existing session does count at the leader (Leader.REVALIDATE).
+// 2. More than half a tick later, a sync or a write Q is sent, which goes to the leader. The leader has sent a ping since
+//    the answer of 1. The ping arrives at the follower before the answer to Q, because messages of the two keep their
+//    order. So when Q is answered, the follower has sent the report on P.
+// 3. A write R is sent then. It arrives at the leader after that report, for the same reason. If R succeeds, the session
+//    was alive when the report arrived, so the leader keeps it for T from a time after P (SessionTrackerImpl).
+// 4. A majority has logged R after P. So the servers have not elected another leader before P, and a later one gives
+//    each session the whole T again (Leader.lead). A sync would not prove this: a leader that has lost its majority
+//    answers syncs until it gives up, up to one and a half ticks after its successor has begun.
+//
+// T is at least two ticks (minSessionTimeout), so half a tick is at most T/4. The delays of the network do not matter,
+// only that the clocks of client and leader advance equally fast.
 import { Abort } from '../../runtime/abort.ts'
 import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
 
@@ -11,11 +32,79 @@ import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
  * Time is read from the monotonic clock and from the wall clock. The one that has advanced more decides, because the
  * monotonic clock stops while a machine is suspended. A wall clock that is set forward therefore ends a lease early,
  * which is safe. One that is set back changes nothing.
- * @param since when the last answered packet was sent
+ * @param since when the packet was sent at which the lease starts
  * @param timeout session timeout in milliseconds
  */
 export const remaining = (since: Timestamp, timeout: number, { now, wall }: Timestamp): number =>
   Math.max(0, timeout - Math.max(now - since.now, wall - since.wall))
+
+/** The share of T that passes between the answer to P and the request Q. It is half a tick, and some time for timers. */
+const REPORT_SHARE = 0.27
+
+/** A lease of which a smaller share of T is left may end before another server can be asked. */
+export const SPARE_SHARE = 1 / 3
+
+/** A packet, and when a server answered it, by {@link Clock.now}. */
+interface Answer {
+  readonly sentAt: Timestamp
+  readonly at: number
+}
+
+/** What the answers on one connection prove about the leader. See the comment of this file for P, Q and R. */
+class Evidence {
+  /** P: the leader keeps the session for T from then. Undefined if nothing is proved yet. */
+  since: Timestamp | undefined
+  #reportTime = 0
+  /** Two packets that can become P. If both can, the newer one was answered at least {@link #reportTime} later. */
+  #older: Answer | undefined
+  #newer: Answer | undefined
+  /** Q has been answered: `sentAt` is its P, and R must be sent at `at` or later. */
+  #next: Answer | undefined
+
+  /** @param sentAt when the connect request was sent: the leader itself has answered it */
+  onConnected(sentAt: Timestamp, timeout: number, now: number): void {
+    this.#reportTime = timeout * REPORT_SHARE
+    this.#older = undefined
+    this.#newer = this.#next = { sentAt, at: now }
+  }
+
+  onAnswer(sentAt: Timestamp, now: number): void {
+    if (this.#newer === undefined) return
+    if (this.#advances(this.#newer) && now < this.#newer.at + this.#reportTime) return
+    this.#older = this.#newer
+    this.#newer = { sentAt, at: now }
+  }
+
+  /**
+   * The leader has executed a request.
+   * @param isWrite false for a sync
+   */
+  onLeaderAnswer(sentAt: Timestamp, now: number, isWrite: boolean): void {
+    if (isWrite && this.#next !== undefined && this.#next.at <= sentAt.now) {
+      if (this.#advances(this.#next)) this.since = this.#next.sentAt
+      this.#next = undefined
+    }
+    const reported = [this.#newer, this.#older].find(answer => answer && answer.at + this.#reportTime <= sentAt.now)
+    if (reported === undefined || !this.#advances(reported)) return
+    if (this.#next === undefined || reported.sentAt.now > this.#next.sentAt.now)
+      this.#next = { sentAt: reported.sentAt, at: now }
+  }
+
+  /** True if a write that is sent now proves something new, without a sync before it. */
+  get awaitsWrite(): boolean {
+    return this.#advances(this.#next)
+  }
+
+  /** Returns when the next sync proves something new, by {@link Clock.now}. */
+  get nextReportAt(): number {
+    if (this.#advances(this.#older)) return -Infinity
+    return this.#newer !== undefined && this.#advances(this.#newer) ? this.#newer.at + this.#reportTime : Infinity
+  }
+
+  #advances(answer: Answer | undefined): boolean {
+    return answer !== undefined && (this.since === undefined || answer.sentAt.now > this.since.now)
+  }
+}
 
 export interface LeaseOwner {
   /** The session must be presumed lost. Called again if the lease was renewed and expires once more. */
@@ -25,8 +114,12 @@ export interface LeaseOwner {
 export class Lease {
   readonly #clock: Clock
   readonly #owner: LeaseOwner
-  #since: Timestamp | undefined
+  readonly #evidence = new Evidence()
+  /** When the last packet was sent that some server has answered. Undefined before the first handshake and at the end. */
+  #answered: Timestamp | undefined
   #timeout = 0
+  /** The number of things that the session holds. */
+  #held = 0
   #timer: unknown
   #hasExternalTimer = false
   /** Created when it is first read or aborted, because most leases of sessions are neither. */
@@ -60,8 +153,36 @@ export class Lease {
     return this.#lost?.isDone === true
   }
 
+  get isHeld(): boolean {
+    return this.#held > 0
+  }
+
+  get #since(): Timestamp | undefined {
+    return this.isHeld && this.#answered !== undefined ? this.#evidence.since : this.#answered
+  }
+
   remaining(now = readClocks(this.#clock)): number {
     return this.#since === undefined ? 0 : remaining(this.#since, this.#timeout, now)
+  }
+
+  /**
+   * Returns for how many milliseconds the lease has more than {@link SPARE_SHARE} left, if only the leader's answers
+   * count; 0 or less if it has not.
+   */
+  confirmedFor(now = readClocks(this.#clock)): number {
+    const { since } = this.#evidence
+    if (since === undefined || this.#answered === undefined || this.expired) return 0
+    return remaining(since, this.#timeout, now) - this.#timeout * SPARE_SHARE
+  }
+
+  /** True if the next write proves something of the leader, without a sync before it. */
+  get awaitsWrite(): boolean {
+    return this.#evidence.awaitsWrite
+  }
+
+  /** Returns when the leader must be asked to renew the lease of a session that holds something, by {@link Clock.now}. */
+  get mustAskAt(): number {
+    return this.awaitsWrite ? -Infinity : this.#evidence.nextReportAt
   }
 
   /**
@@ -70,27 +191,48 @@ export class Lease {
    * @param timeout the session timeout that the server chose, in milliseconds
    */
   start(sentAt: Timestamp, timeout: number): void {
-    this.#since = sentAt
+    this.#answered = sentAt
     this.#timeout = timeout
+    this.#evidence.onConnected(sentAt, timeout, this.#clock.now())
     this.#revive()
   }
 
-  /** Extends the lease: a server answered a packet that was sent at `sentAt`. */
-  renew(sentAt: Timestamp): void {
-    if (this.#since === undefined || sentAt.now <= this.#since.now) return
-    this.#since = sentAt
+  /** A server has answered a packet that was sent at `sentAt`. */
+  renew(sentAt: Timestamp, now = this.#clock.now()): void {
+    if (this.#answered === undefined) return
+    this.#evidence.onAnswer(sentAt, now)
+    if (sentAt.now <= this.#answered.now) return
+    this.#answered = sentAt
     if (this.expired) this.#revive()
+  }
+
+  /**
+   * The leader has executed a sync, or a write that fails if the session has ended.
+   * @param sentAt when the request was sent, or earlier
+   */
+  renewByLeader(sentAt: Timestamp, isWrite: boolean): void {
+    this.#evidence.onLeaderAnswer(sentAt, this.#clock.now(), isWrite)
+    if (this.expired && this.#answered !== undefined) this.#revive()
+  }
+
+  /** The session holds something. From now on only the leader renews the lease. */
+  hold(): void {
+    if (++this.#held === 1) this.#revive()
+  }
+
+  /** The session holds one thing less. */
+  release(): void {
+    if (--this.#held === 0 && this.#answered !== undefined) this.#revive()
   }
 
   /** Ends the lease if it has expired. Returns the milliseconds after which it must be called again at the latest. */
   check(now?: Timestamp): number {
-    if (this.#since === undefined || this.expired) return Infinity
+    if (this.#answered === undefined || this.expired) return Infinity
     const left = this.remaining(now)
     if (left > 0) return left
     this.#clock.clearTimeout(this.#timer)
-    const timeout = this.#timeout
-    const detail = `no server has confirmed the session for ${timeout} ms`
-    this.#abort(() => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail }))
+    const reason = `no ${this.isHeld ? 'leader' : 'server'} has confirmed the session for ${this.#timeout} ms`
+    this.#abort(() => new Error(reason))
     this.#owner.onLeaseExpired()
     return Infinity
   }
@@ -98,7 +240,7 @@ export class Lease {
   /** Ends the lease, because the session has ended or is being closed. */
   end(reason: () => Error): void {
     this.#clock.clearTimeout(this.#timer)
-    this.#since = undefined
+    this.#answered = undefined
     this.#abort(reason)
   }
 

@@ -18,8 +18,8 @@ export interface HostProviderOwner {
   timeToConnect(): number
   /** @param timeout how long the attempt may take, in milliseconds */
   dial(host: Address, timeout: number): void
-  /** Drops the connection, or the attempt at one, and then calls {@link HostProvider.retry}. */
-  moveAway(reason: string): void
+  /** Drops the connection, or the attempt at one, and connects to the next host at once. */
+  leave(reason: string): void
   /** Also called if the SRV records could not be looked up, so that there is no host to dial. */
   onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void
 }
@@ -64,10 +64,7 @@ export class HostProvider {
   #preferred: Address | undefined
   /** Created when the session first connects to a read-only server. */
   #search: WritableSearch | undefined
-  /** True while this provider makes the session leave its connection. */
-  #isMoving = false
   #hasEnded = false
-  #retryTimer: unknown
   #refreshTimer: unknown
 
   /**
@@ -102,27 +99,28 @@ export class HostProvider {
     this.#scheduleRefresh()
   }
 
+  /** The session has left its connection of its own accord. */
+  onLeft(): void {
+    this.#stop()
+    this.#backoff.onLeft()
+  }
+
   /**
-   * The connection was lost, or the attempt failed.
-   * @returns the code of the error to give up with, if the session has never been connected; undefined if another
-   * attempt may succeed
+   * The connection was lost, or the attempt failed. Returns how many milliseconds to wait before {@link dialNext}, and
+   * if no attempt is likely to succeed soon, the code of the error for a session that has never been connected.
    */
-  onConnectionLost(failure: AttemptFailure): 'PROTOCOL' | 'NOSERVER' | undefined {
-    const { clock, waitsForServers } = this.#settings
-    this.#search?.stop()
-    clock.clearTimeout(this.#refreshTimer)
-    if (this.#isMoving) {
-      this.#backoff.onLeft()
-      return undefined
-    }
+  onConnectionLost(failure: AttemptFailure): { pause: number; givesUp?: 'PROTOCOL' | 'NOSERVER' } {
+    const { clock, random, waitsForServers } = this.#settings
+    this.#stop()
     if (!this.#backoff.isConnected && this.#current !== undefined) this.#hosts.onFailed(this.#current)
     this.#backoff.onConnectionLost(clock.now())
     const names = this.#names
     const failed = (this.#failed ??= new FailedAttempts())
     failed.add(this.#current === undefined ? (names[0] ?? '') : nameOf(this.#current), failure)
     const outlook = failed.outlookOf(names)
-    if (outlook === 'permanent') return 'PROTOCOL'
-    return outlook === 'absent' && !waitsForServers ? 'NOSERVER' : undefined
+    const pause = this.#backoff.pause(this.#hosts.roundLength, this.#owner.timeToConnect(), random)
+    if (outlook === 'permanent') return { pause, givesUp: 'PROTOCOL' }
+    return outlook === 'absent' && !waitsForServers ? { pause, givesUp: 'NOSERVER' } : { pause }
   }
 
   /** Returns a text that names each server and why it was not used. */
@@ -136,17 +134,10 @@ export class HostProvider {
     return round.length > 0 ? round.map(nameOf) : [`dns-srv://${this.#servers.srv}`]
   }
 
-  /** Connects again after a pause, or at once if this provider made the session leave its connection. */
-  retry(): void {
-    const { clock, random } = this.#settings
-    const pause = this.#isMoving ? 0 : this.#backoff.pause(this.#hosts.roundLength, this.#owner.timeToConnect(), random)
-    this.#retryTimer = clock.setTimeout(() => this.dialNext(), pause)
-  }
-
   /** Leaves the connection, which the server is about to close, and connects to the same host again at once. */
   reconnect(reason: string): void {
     this.#preferred = this.#current
-    this.#moveAway(reason)
+    this.#owner.leave(reason)
   }
 
   /**
@@ -177,8 +168,12 @@ export class HostProvider {
 
   end(): void {
     this.#hasEnded = true
+    this.#stop()
+  }
+
+  #stop(): void {
     this.#search?.stop()
-    for (const timer of [this.#retryTimer, this.#refreshTimer]) this.#settings.clock.clearTimeout(timer)
+    this.#settings.clock.clearTimeout(this.#refreshTimer)
   }
 
   #checked(servers: Servers): Servers {
@@ -204,20 +199,14 @@ export class HostProvider {
   #searchWritable(): void {
     this.#search ??= new WritableSearch(this.#settings, host => {
       this.#preferred = host
-      this.#moveAway(`${host.host}:${host.port} takes writes`)
+      this.#owner.leave(`${host.host}:${host.port} takes writes`)
     })
     // If the present host is the only one, it is asked too, because its name may stand for several servers.
     this.#search.start(() => this.#hosts.allBut(this.#current))
   }
 
   #replace(hosts: readonly Address[], fallback: readonly Address[] = []): void {
-    if (this.#hosts.replace(hosts, this.#current, fallback)) this.#moveAway(SERVERS_CHANGED)
-  }
-
-  #moveAway(reason: string): void {
-    this.#isMoving = true
-    this.#owner.moveAway(reason)
-    this.#isMoving = false
+    if (this.#hosts.replace(hosts, this.#current, fallback)) this.#owner.leave(SERVERS_CHANGED)
   }
 
   // SRV records
@@ -266,7 +255,7 @@ export class HostProvider {
   #refresh(srv: string): void {
     const replace = (hosts: readonly Address[]) => {
       if (!this.#hasEnded && this.#servers.srv === srv && this.#onLookedUp(hosts, this.#current))
-        this.#moveAway(SERVERS_CHANGED)
+        this.#owner.leave(SERVERS_CHANGED)
     }
     this.#lookUp(srv, this.#settings.attemptTimeout)
       .then(replace, () => undefined)

@@ -45,8 +45,8 @@ export const locks: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'the node of a lost lock stays when the session survives, and blocks the other contenders',
-        from: 'inBackground(this.client, this.#ownNode.remove())',
-        to: '',
+        from: 'this.#ownNode.remove().finally(this.#endHold)',
+        to: 'Promise.resolve().finally(this.#endHold)',
       },
     ],
   },

@@ -35,13 +35,13 @@ export const session: readonly BugsOfFile[] = [
       },
       {
         bug: 'the lease counts from the reply to a request, not from the time at which that was sent',
-        from: 'this.#owner.renewLease(request.sentAt)',
-        to: 'this.#owner.renewLease(readClocks(this.#settings.clock))',
+        from: 'this.#owner.renewLease(request.sentAt, this.#heartbeat.lastAnswered)',
+        to: 'this.#owner.renewLease(readClocks(this.#settings.clock), this.#heartbeat.lastAnswered)',
       },
       {
         bug: 'the lease counts from the reply to a ping, not from the time at which that was sent',
-        from: 'if (sentAt !== undefined) this.#owner.renewLease(sentAt)',
-        to: 'if (sentAt !== undefined) this.#owner.renewLease(readClocks(this.#settings.clock))',
+        from: 'if (sentAt !== undefined) this.#owner.renewLease(sentAt, this.#heartbeat.lastAnswered)',
+        to: 'if (sentAt !== undefined) this.#owner.renewLease(readClocks(this.#settings.clock), this.#heartbeat.lastAnswered)',
       },
       {
         bug: 'after a stall a reply reaches the holder of a lock before the end of its lease',
@@ -105,19 +105,8 @@ export const session: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'the search for a writable server goes on after the connection has ended',
-        from: 'this.#search?.stop()\n    clock.clearTimeout(this.#refreshTimer)',
+        from: 'this.#search?.stop()\n    this.#settings.clock.clearTimeout(this.#refreshTimer)',
         to: 'clock.clearTimeout(this.#refreshTimer)',
-      },
-    ],
-  },
-  {
-    file: 'src/session/servers/host-provider.ts',
-    caughtBy: 'test/session/servers/srv.test.ts',
-    bugs: [
-      {
-        bug: 'a closed client is kept alive by the timer that looks up SRV records again',
-        from: 'for (const timer of [this.#retryTimer, this.#refreshTimer])',
-        to: 'for (const timer of [this.#retryTimer])',
       },
     ],
   },

@@ -38,8 +38,9 @@ for (const kind of kindsUnderFaults) {
     async function open({
       dial = server.dial,
       sessionTimeout = T,
-    }: Pick<ConnectOptions, 'dial' | 'sessionTimeout'> = {}): Promise<Client> {
-      const client = await connect(server.connectString, { dial, clock, random: () => 0.5, sessionTimeout })
+      asksLeader = true,
+    }: Pick<ConnectOptions, 'dial' | 'sessionTimeout' | 'asksLeader'> = {}): Promise<Client> {
+      const client = await connect(server.connectString, { dial, clock, random: () => 0.5, sessionTimeout, asksLeader })
       clients.push(client)
       return client
     }
@@ -47,19 +48,38 @@ for (const kind of kindsUnderFaults) {
     const nodes = () => server.snapshot().sessions.flatMap(session => session.ephemerals)
 
     /**
-     * Makes the server ignore the session’s pings and handshakes. Returns the time of the last request with a reply.
+     * Makes the server ignore the session’s heartbeats and handshakes. Returns the time of the last request with a reply.
      */
     async function disconnect(client: Client): Promise<number> {
       await client.sync('/')
       const repliedAt = clock.now()
       const always = { session: client.sessionId, times: Infinity }
-      server.faults.ignore('ping', always)
-      server.faults.ignore('connect', always)
+      for (const kind of ['ping', 'sync', 'multi', 'connect'] as const) server.faults.ignore(kind, always)
       return repliedAt
     }
 
-    it('is lost when no server has replied for the session timeout, before the rival acquires it', async () => {
+    it('is lost before the rival acquires it, when no server replies any more', async () => {
       const [holder, rival] = [await open(), await open()]
+      const held = await new Lock(holder, path).acquire()
+      const next = new Rival(rival, path).acquire()
+      const isGranted = trackSettled(next)
+      await clock.advance(5678)
+      expect(held.validFor(), 'ms that the leader has confirmed').to.be.within(0.4 * T, 0.75 * T)
+      await disconnect(holder)
+      await clock.advance(held.validFor() - 1)
+      expect([held.signal.aborted, held.validFor()]).to.deep.equal([false, 1])
+      await clock.advance(1)
+      expect([held.signal.aborted, held.validFor(), isGranted()]).to.deep.equal([true, 0, false])
+      expect(held.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
+      await clock.until(next)
+      expect((await next).token > held.token).to.equal(true)
+      server.faults.clear()
+      await clock.until(held.release())
+      await clock.until((await next).release())
+    })
+
+    it('is lost when no server has replied for the session timeout, if the client does not ask the leader', async () => {
+      const [holder, rival] = [await open({ asksLeader: false }), await open()]
       const held = await new Lock(holder, path).acquire()
       const next = new Rival(rival, path).acquire()
       const isGranted = trackSettled(next)
@@ -176,7 +196,8 @@ for (const kind of kindsUnderFaults) {
 
     it('reports a lease that expires during release() only if the release is rejected', async () => {
       for (const isRefused of [true, false]) {
-        const client = await open()
+        // The multi that asks the leader would be refused in place of the release.
+        const client = await open({ asksLeader: false })
         const held = await new Lock(client, path).acquire()
         server.pause()
         const releasing = outcomeOf(held.release())
@@ -221,7 +242,7 @@ for (const kind of kindsUnderFaults) {
       const isGranted = trackSettled(next)
       for (let i = 0; i < 20; i++) {
         await disconnect(holder)
-        await clock.advance(T / 2)
+        await clock.advance(T / 3)
         expect(holder.state).to.equal('suspended')
         server.faults.clear()
         await clock.until(holder.whenConnected())

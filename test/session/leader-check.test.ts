@@ -1,0 +1,205 @@
+// The frames with which a session that holds a lock asks the leader, in virtual time, and what it does without an answer.
+import { expect } from 'chai'
+import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
+import { explain } from '../../src/protocol/index.ts'
+import { Mutex, Queue } from '../../src/recipes/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { failureOf, trackSettled } from '../support/settled.ts'
+
+const T = 10_000
+
+describe('a session asks the leader', () => {
+  let clock: VirtualClock
+  let server: Server
+  let sent: string[]
+  let clients: Client[]
+
+  beforeEach(async () => {
+    clock = new VirtualClock()
+    server = await Server.start({ listen: false, clock, tickTime: 1000 })
+    sent = []
+    clients = []
+  })
+  afterEach(async () => {
+    server.faults.clear()
+    await clock.until(Promise.all(clients.map(client => client.close())))
+    await server.close()
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  async function open(options: ConnectOptions = {}): Promise<Client> {
+    const client = await clock.until(
+      connect(server.connectString, {
+        ...{ dial: server.dial, clock, random: () => 0.5, sessionTimeout: T },
+        onFrame: frame => {
+          const { sentence } = explain(frame.bytes, frame)
+          const name = /^client #?-?\d* ?(\w+)/.exec(sentence)?.[1]
+          if (name !== undefined) sent.push(name)
+        },
+        ...options,
+      }),
+    )
+    clients.push(client)
+    return client
+  }
+
+  /** Returns how many frames of each kind are sent in `ms` milliseconds. */
+  async function framesIn(ms: number): Promise<Record<string, number>> {
+    sent.length = 0
+    await clock.advance(ms)
+    const counts: Record<string, number> = {}
+    for (const name of sent) counts[name] = (counts[name] ?? 0) + 1
+    return counts
+  }
+
+  it('by a sync and a multi every 0.27 T while it holds a lock, and not before or after', async () => {
+    const client = await open()
+    expect(await framesIn(10 * T)).to.deep.equal({ ping: 33 })
+    const held = await clock.until(new Mutex(client, '/lock').acquire())
+    const whileHeld = await framesIn(10 * T)
+    expect(Object.keys(whileHeld).sort()).to.deep.equal(['multi', 'sync'])
+    expect(whileHeld['sync']).to.be.within(35, 38)
+    expect(whileHeld['multi']).to.be.within(35, 38)
+    await held.release()
+    expect(await framesIn(10 * T)).to.deep.equal({ ping: 33 })
+  })
+
+  it('no more often for many locks than for one', async () => {
+    const client = await open()
+    const all = await clock.until(
+      Promise.all(Array.from({ length: 20 }, (_, i) => new Mutex(client, `/lock-${i}`).acquire())),
+    )
+    const { sync, multi } = await framesIn(10 * T)
+    expect(sync).to.be.within(35, 38)
+    expect(multi).to.be.within(35, 38)
+    for (const held of all) await held.release()
+  })
+
+  it('while it works on an item of a queue, until that is completed', async () => {
+    const client = await open()
+    await using queue = new Queue(client, '/queue')
+    await queue.put('a')
+    const item = await clock.until(queue.take())
+    expect(await framesIn(10 * T))
+      .to.have.property('sync')
+      .that.is.within(35, 38)
+    await item.complete()
+    await clock.advance(T)
+    expect(await framesIn(T)).not.to.have.property('sync')
+  })
+
+  it('never if the option asksLeader is false', async () => {
+    const client = await open({ asksLeader: false })
+    await clock.until(new Mutex(client, '/lock').acquire())
+    expect(await framesIn(10 * T)).to.deep.equal({ ping: 33 })
+  })
+
+  it('once before it takes a lock after a long time without one, and not again soon', async () => {
+    const client = await open()
+    await client.ensurePath('/lock')
+    await clock.advance(10 * T)
+    sent.length = 0
+    const held = await clock.until(new Mutex(client, '/lock').acquire())
+    expect(sent.filter(name => name === 'sync' || name === 'multi')).to.deep.equal(['multi'])
+    expect(held.validFor()).to.be.above(T / 3)
+    await held.release()
+    sent.length = 0
+    await (await new Mutex(client, '/lock').acquire()).release()
+    expect(sent).not.to.include('sync').and.not.to.include('multi')
+  })
+
+  it('twice before it takes a lock for which it has waited long', async () => {
+    const [holder, waiter] = [await open({ onFrame: undefined }), await open()]
+    const held = await clock.until(new Mutex(holder, '/lock').acquire())
+    const next = new Mutex(waiter, '/lock').acquire()
+    await clock.advance(10 * T)
+    sent.length = 0
+    await held.release()
+    const granted = await clock.until(next)
+    expect(sent.filter(name => name === 'sync' || name === 'multi')).to.deep.equal(['sync', 'multi'])
+    expect(granted.validFor()).to.be.above(T / 3)
+    await granted.release()
+  })
+
+  it('and takes no lock while the leader does not answer', async () => {
+    const [holder, waiter] = [await open(), await open()]
+    const held = await clock.until(new Mutex(holder, '/lock').acquire())
+    const next = new Mutex(waiter, '/lock').acquire()
+    const isGranted = trackSettled(next)
+    await clock.advance(10 * T)
+    const hold = server.faults.hold('sync', { session: waiter.sessionId })
+    await held.release()
+    await clock.advance(T / 4)
+    expect(isGranted()).to.equal(false)
+    hold.release()
+    await (await clock.until(next)).release()
+  })
+
+  it('and rejects an acquire that waits for the leader when its signal aborts, and leaves no node', async () => {
+    const client = await open()
+    await client.ensurePath('/lock')
+    await clock.advance(10 * T)
+    const hold = server.faults.hold('multi')
+    const abort = new AbortController()
+    const failing = failureOf(new Mutex(client, '/lock').acquire({ signal: abort.signal }))
+    await clock.advance(10)
+    const reason = new Error('no time')
+    abort.abort(reason)
+    expect(await clock.until(failing)).to.equal(reason)
+    hold.release()
+    await clock.until(client.settled())
+    expect((await client.getChildren('/lock')).children).to.deep.equal([])
+  })
+
+  it('and keeps the lock if it may not read the root', async () => {
+    const client = await open()
+    const admin = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
+    const held = await clock.until(new Mutex(client, '/lock').acquire())
+    await admin.setACL('/', [
+      { perms: 31, id: { scheme: 'digest', id: 'ann:5nMOoG3cfAxjSLKjxNgVjCpN9uI=' } },
+      { perms: 4, id: { scheme: 'world', id: 'anyone' } },
+    ])
+    await clock.advance(5 * T)
+    expect([held.signal.aborted, held.validFor() > T / 3]).to.deep.equal([false, true])
+    await held.release()
+  })
+
+  for (const kind of ['sync', 'multi'] as const)
+    it(`and leaves the server in time if it does not answer a ${kind}, once in a lease`, async () => {
+      const client = await open()
+      const held = await clock.until(new Mutex(client, '/lock').acquire())
+      const hold = server.faults.hold(kind, { session: client.sessionId })
+      const states: string[] = []
+      client.on('state', (state, previous) => {
+        if (previous === 'connected') states.push(`${state}, ${Math.round((held.validFor() * 10) / T)} tenths left`)
+      })
+      await clock.advance(T)
+      expect(states).to.deep.equal(['suspended, 3 tenths left'])
+      expect([client.state, held.signal.aborted]).to.deep.equal(['connected', false])
+      hold.release()
+      await held.release()
+    })
+
+  it('and leaves servers at most three times in a lease that no leader renews, and not after it', async () => {
+    const client = await open()
+    const held = await clock.until(new Mutex(client, '/lock').acquire())
+    server.faults.hold('multi', { session: client.sessionId, times: Infinity })
+    const before = client.stats.connects
+    await clock.advance(T)
+    expect(held.signal.aborted).to.equal(true)
+    const reconnects = client.stats.connects - before
+    expect(reconnects).to.be.within(1, 3)
+  })
+
+  it('and does not leave a server whose answer arrives while the process is stopped', async () => {
+    const client = await open()
+    const held = await clock.until(new Mutex(client, '/lock').acquire())
+    const delayed = server.faults.delay('sync', 10)
+    await clock.until(delayed.triggered)
+    clock.stall(0.3 * T)
+    await clock.advance(100)
+    expect([client.stats.disconnects, held.signal.aborted]).to.deep.equal([0, false])
+    await held.release()
+  })
+})
