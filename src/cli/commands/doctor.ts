@@ -29,7 +29,8 @@ export const doctor = command({
   summary: 'tries every server and a session, and says in words what is wrong',
   details: [
     'Resolves each host, tries it with and without TLS, asks it for version and mode (srvr), opens a session, and ' +
-      'measures a read and a write: it creates an ephemeral node and deletes it. Ends with 69 if there is no session.',
+      'measures a read and a write: it creates an ephemeral node and deletes it. Ends with 69 if there is no session, ' +
+      'and with 1 if anything else is wrong.',
   ],
   arguments: [],
   options: { 'no-write': { type: 'boolean', help: 'creates no node' } },
@@ -50,7 +51,8 @@ export const doctor = command({
         ? [out.paint('green', 'Nothing is wrong.')]
         : findings.map(each => out.paint('yellow', escaped(each)))),
     ])
-    return tried.session === undefined ? statuses.noServer : statuses.ok
+    if (tried.session === undefined) return statuses.noServer
+    return findings.length === 0 ? statuses.ok : statuses.refused
   },
 })
 
@@ -89,20 +91,29 @@ async function serverReport(address: Address, options: Parameters<typeof ask>[2]
   return speaksTls ? { answers: true, why: 'requires a client certificate' } : { answers: false, why: answer.why }
 }
 
+/** Reports why there is no session, also if it fails after it was opened. */
 async function trySession(
   open: () => Promise<Client>,
-  { options }: Target,
+  target: Target,
   writes: boolean,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Pick<Diagnosis, 'session' | 'failure'>> {
-  let zk: Client
   try {
-    zk = await open()
+    return { session: await sessionReport(await open(), target, writes, clock, signal) }
   } catch (error) {
     if (signal.aborted) throw error
     return { session: undefined, failure: messageOf(error) ?? '' }
   }
+}
+
+async function sessionReport(
+  zk: Client,
+  { options }: Target,
+  writes: boolean,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<SessionReport> {
   const times: number[] = []
   for (let i = 0; i < READS; i++) {
     const startedAt = clock.now()
@@ -111,7 +122,7 @@ async function trySession(
   }
   const isReadOnly = zk.state === 'connectedReadOnly'
   const written = writes && !isReadOnly ? await tryWrite(zk, clock) : {}
-  const session: SessionReport = {
+  return {
     requestedTimeout: options.sessionTimeout ?? zk.sessionTimeout,
     timeout: zk.sessionTimeout,
     // The first read compiles code.
@@ -120,7 +131,6 @@ async function trySession(
     triedWrite: writes,
     ...written,
   }
-  return { session }
 }
 
 /** Creates an ephemeral node, whose time shows the clock of the server. */
@@ -151,7 +161,7 @@ function rowsOf({ host, port, addresses }: HostReport): string[][] {
 
 function answerText({ answers, ms, version, mode, why }: ServerReport): string {
   if (!answers) return escaped(`no (${why})`)
-  const text = version === undefined ? escaped(why ?? '') : `${version} ${mode}`
+  const text = escaped(version === undefined ? (why ?? '') : `${version} ${mode}`)
   return ms === undefined ? text : `${text}, ${ms.toFixed(1)} ms`
 }
 

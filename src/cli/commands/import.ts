@@ -1,9 +1,11 @@
 // `zkwire import`.
 import type { Client } from '../../client/index.ts'
 import { serverPath } from '../../client/recipe-support.ts'
-import { isCode, parentOf, ZooKeeperError } from '../../protocol/index.ts'
+import { onAbort } from '../../runtime/abort.ts'
+import { isCode, parentOf, ZooKeeperError, type ACL } from '../../protocol/index.ts'
 import { command } from '../runner/command.ts'
 import { CommandError, statusOf, statuses, UsageError } from '../runner/failure.ts'
+import { aclText } from '../nodes/acl-text.ts'
 import { nodeOf } from '../nodes/exported-node.ts'
 import {
   actionOf,
@@ -26,7 +28,9 @@ export const importNodes = command({
     'Creates the nodes at the paths that they had, or below --to, with data and ACL, in batches: each is created ' +
       'as a whole, or not at all. Missing nodes above the first one are created. A node that exists is an error, ' +
       'unless --skip or --overwrite is given. ACLs apply at once, so the session must be allowed to create children.',
-    'If the import breaks off, the message says at which line. Run it again with --skip to continue.',
+    'With --overwrite, the nodes of a batch that exist get their data as a whole, or not at all, and then their ACLs one ' +
+      'by one where they differ, because servers cannot set an ACL in a transaction.',
+    'If the import breaks off, the message says at which line, and how to continue.',
   ],
   arguments: [],
   options: {
@@ -41,16 +45,23 @@ export const importNodes = command({
     'dry-run': { type: 'boolean', short: 'n', help: 'writes nothing, and prints what would be done' },
   },
   examples: ['zkwire import < app.jsonl', 'zkwire import --to /copy --dry-run < app.jsonl'],
-  async run({ values, stdin, client, out, host }) {
+  async run({ values, stdin, client, out, err, signal, host }) {
     if (values.skip && values.overwrite) throw new UsageError('--skip and --overwrite exclude each other')
     const existing: Existing = values.skip ? 'skip' : values.overwrite ? 'overwrite' : 'refuse'
     const to = values.to === undefined ? undefined : host.resolve(values.to).replace(/(.)\/$/, '$1')
     const zk = await client()
     const importer = new Importer(zk, existing, values['dry-run'])
+    const stopListening = onAbort(signal, () => {
+      if (importer.progress !== undefined) err.notice(`zkwire import: interrupted; ${importer.progress}`)
+    })
     try {
       for await (const batch of batchesOf(placed(linesOf(stdin), to))) await importer.add(batch)
     } catch (error) {
-      throw brokenOff(error, importer.done)
+      const { progress } = importer
+      if (!(error instanceof Error) || progress === undefined) throw error
+      throw new CommandError(statusOf(error), `${error.message}; ${progress}`)
+    } finally {
+      stopListening()
     }
     const { create, overwrite, skip, conflict } = importer.counts
     const verb = values['dry-run'] ? 'would ' : ''
@@ -62,33 +73,33 @@ export const importNodes = command({
   },
 })
 
-/** How far an import came. */
-interface Done {
-  line: number
-  nodes: number
-}
+/** The longest line, in characters: servers accept no node of that size. */
+const LONGEST_LINE = 64 * 1024 * 1024
 
-function brokenOff(error: unknown, { line, nodes }: Done): unknown {
-  if (!(error instanceof Error) || line === 0) return error
-  const detail = `${nodes} nodes, up to line ${line}, are imported; run it again with --skip to continue`
-  return new CommandError(statusOf(error), `${error.message}; ${detail}`)
-}
-
-/** Splits at line feeds only: node:readline also splits at U+2028, which JSON may contain. */
+/**
+ * Splits at line feeds only: node:readline also splits at U+2028, which JSON may contain.
+ * @throws UsageError if the input is not UTF-8, or has a line that is too long
+ */
 async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder()
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const decoded = (chunk?: Uint8Array): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined })
+    } catch {
+      throw new UsageError('the input is not UTF-8: zkwire export writes bytes that are no text as hex')
+    }
+  }
   let rest = ''
   for await (const chunk of stream) {
-    const [first = '', ...others] = (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })).split(
-      '\n',
-    )
+    const [first = '', ...others] = (typeof chunk === 'string' ? chunk : decoded(chunk)).split('\n')
     rest += first
     for (const other of others) {
       yield rest
       rest = other
     }
+    if (rest.length > LONGEST_LINE) throw new UsageError('the input has a line that is too long for a node')
   }
-  yield rest + decoder.decode()
+  yield rest + decoded()
 }
 
 /** Parses the lines, and moves the nodes below `to`. */
@@ -117,7 +128,10 @@ async function* placed(
 
 class Importer {
   readonly counts: Record<Action, number> = { create: 0, overwrite: 0, skip: 0, conflict: 0 }
-  readonly done: Done = { line: 0, nodes: 0 }
+  /** How far the import came: the line of the last node, and the number of nodes. */
+  readonly #done = { line: 0, nodes: 0 }
+  /** The first and the last line of a batch whose data is written, and whose ACLs are not. */
+  #partial: readonly [number, number] | undefined
   readonly #zk: Client
   readonly #existing: Existing
   readonly #isDry: boolean
@@ -128,13 +142,26 @@ class Importer {
     this.#isDry = isDry
   }
 
+  /** Says how far the import came, and how to continue. Undefined if nothing was written. */
+  get progress(): string | undefined {
+    const { line, nodes } = this.#done
+    if (nodes === 0 && this.#partial === undefined) return undefined
+    return [
+      ...(nodes > 0 ? [`${nodes} nodes, up to line ${line}, are imported`] : []),
+      ...(this.#partial === undefined
+        ? []
+        : [`of the lines ${this.#partial.join(' to ')}, the data is imported, and perhaps not all ACLs`]),
+      `run it again with --${this.#existing === 'overwrite' ? 'overwrite' : 'skip'} to continue`,
+    ].join('; ')
+  }
+
   async add(batch: readonly PlacedNode[]): Promise<void> {
     const [first] = batch
     if (first === undefined) return
     const system = batch.find(({ path }) => /^\/zookeeper(\/|$)/.test(serverPath(this.#zk, path)))
     if (system !== undefined)
       throw new UsageError(`line ${system.line} of the input: ${system.path} belongs to the server`)
-    if (this.done.line === 0 && !this.#isDry && first.path !== '/') await this.#zk.ensurePath(parentOf(first.path))
+    if (this.#done.line === 0 && !this.#isDry && first.path !== '/') await this.#zk.ensurePath(parentOf(first.path))
     for (let round = 1; ; round++) {
       const actions = await this.#plan(batch)
       try {
@@ -148,8 +175,9 @@ class Importer {
         continue
       }
       for (const action of actions) this.counts[action]++
-      this.done.line = batch.at(-1)?.line ?? 0
-      this.done.nodes += batch.length
+      if (this.#isDry) return
+      this.#done.line = batch.at(-1)?.line ?? 0
+      this.#done.nodes += batch.length
       return
     }
   }
@@ -187,7 +215,16 @@ class Importer {
       return action === 'create' || action === 'overwrite' ? [opOf(node, action)] : []
     })
     if (ops.length > 0) await this.#zk.multi(ops)
-    // A multi cannot set ACLs.
-    for (const [i, { path, acl }] of batch.entries()) if (actions[i] === 'overwrite') await this.#zk.setACL(path, acl)
+    // A multi cannot set ACLs. After the data, because the new ACL may not allow this session to write it.
+    const overwritten = batch.filter((_, i) => actions[i] === 'overwrite')
+    if (overwritten.length > 0) this.#partial = [batch[0]?.line ?? 0, batch.at(-1)?.line ?? 0]
+    await Promise.all(overwritten.map(node => this.#setACL(node)))
+    this.#partial = undefined
+  }
+
+  async #setACL({ path, acl }: PlacedNode): Promise<void> {
+    const entries = (list: readonly ACL[]) => list.map(aclText).sort().join()
+    const { acl: present } = await this.#zk.getACL(path)
+    if (entries(present) !== entries(acl)) await this.#zk.setACL(path, acl)
   }
 }

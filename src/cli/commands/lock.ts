@@ -19,7 +19,12 @@ const options = {
     choices: ['curator', 'kazoo', 'zookeeper'],
     help: 'the library whose names of nodes are used; default curator',
   },
-  wait: { type: 'string', short: 'w', value: 'SECONDS', help: 'waits at most this long; default: without limit' },
+  wait: {
+    type: 'string',
+    short: 'w',
+    value: 'SECONDS',
+    help: 'waits at most this long for a server and the lock; default: without limit for the lock',
+  },
   'no-wait': { type: 'boolean', short: 'n', help: 'does not wait if the lock is taken' },
   grace: {
     type: 'string',
@@ -61,16 +66,18 @@ export const lock = command({
     'zkwire lock /locks/index --read -- ./search.sh',
   ],
   async run(context) {
-    const { values, program, err, signal } = context
+    const { values, program, clock, err, signal } = context
     const path = context.argument('PATH')
     if (program.length === 0) throw new UsageError('there is no program: write it after --')
     const timeout = secondsOf('wait', values.wait, 0)
     if (timeout !== undefined && values['no-wait']) throw new UsageError('--wait and --no-wait exclude each other')
     const given = secondsOf('grace', values.grace, 0)
     const make = lockOf(values)
-    const client = await context.client()
+    const startedAt = clock.now()
+    // A server may be just about to start. Without --wait, a wrong address must not be waited for.
+    const client = await context.client(timeout === undefined || timeout === 0 ? undefined : timeout * 1000)
     const grace = graceOf(given, client)
-    const held = await acquire(make(client, path), values['no-wait'], timeout, signal)
+    const held = await acquire(make(client, path), values['no-wait'], timeout, clock.now() - startedAt, signal)
     if (held === null) throw new CommandError(statuses.timeout, `${escaped(path)} is taken`)
     const say = (text: string) => err.notice(`zkwire lock: ${text}`)
     let status: number
@@ -123,13 +130,14 @@ async function acquire(
   lock: Pick<Lock, 'path' | 'acquire' | 'tryAcquire'>,
   isImmediate: boolean,
   seconds: number | undefined,
+  passed: number,
   signal: AbortSignal,
 ): Promise<Held | null> {
   const options = { signal, watchOwnNode: true }
   if (isImmediate) return lock.tryAcquire(options)
   if (seconds === undefined) return lock.acquire(options)
   try {
-    return await lock.acquire({ ...options, timeout: seconds * 1000 })
+    return await lock.acquire({ ...options, timeout: Math.max(0, seconds * 1000 - passed) })
   } catch (error) {
     if (!(error instanceof RecipeError) || error.code !== 'TIMEOUT') throw error
     throw new CommandError(statuses.timeout, `${escaped(lock.path)} was not acquired within ${seconds} s`)

@@ -1,10 +1,11 @@
 // `zkwire who`.
 import type { Client } from '../../client/index.ts'
-import { hex64, isCode, join } from '../../protocol/index.ts'
+import { hex64, isCode, join, ZooKeeperError } from '../../protocol/index.ts'
 import { idIn } from '../../recipes/node/owner-tag.ts'
 import { foreignContendersIn } from '../../recipes/queue/dialect.ts'
 import { forwardAbort, untilAborted } from '../../runtime/abort.ts'
 import { command } from '../runner/command.ts'
+import { CommandError, statuses } from '../runner/failure.ts'
 import { aligned } from '../nodes/stat-text.ts'
 import { escaped, timeText } from '../runner/text.ts'
 
@@ -32,6 +33,7 @@ export const who = command({
     'Knows the locks of zkwire, Curator, kazoo and ZooKeeper, their read-write locks and semaphores, and elections. ' +
       'Prints for each contender since when it has queued, its session, and the data of its node: zkwire lock writes ' +
       'user, host and process there, and Curator the address of the host. The last holder of a semaphore may still wait.',
+    'Ends with 1 if there is no such node, or if it has only other children than contenders, as a folder of locks.',
   ],
   arguments: [{ name: 'PATH', kind: 'path', help: 'the node of the lock' }],
   options: { follow: { type: 'boolean', short: 'f', help: 'prints the queue again after each change, until Ctrl-C' } },
@@ -91,12 +93,18 @@ interface ReadOptions {
 /** Reads the queue of a lock of any kind. */
 async function contendersAt(zk: Client, path: string, options: ReadOptions): Promise<Contender[]> {
   const children = await childrenOf(zk, path, options)
-  const isSemaphore = children.includes(PERMITS)
+  // Whoever follows a lock may begin before the lock is used.
+  if (children === undefined && options.watch === undefined) throw noLock(path)
+  const names = children ?? []
+  const isSemaphore = names.includes(PERMITS)
+  const [other] = names
+  if (!isSemaphore && other !== undefined && contendersIn(names).length === 0 && !isGate(names))
+    throw notALock(path, other)
   const directories = isSemaphore ? [join(path, PERMITS), join(path, GATE)] : [path]
   const lists = await Promise.all(
     directories.map(async directory => {
-      const names = isSemaphore ? await childrenOf(zk, directory, options) : children
-      return readAll(zk, directory, names, options.signal)
+      const contenders = isSemaphore ? await childrenOf(zk, directory, options) : names
+      return readAll(zk, directory, contenders ?? [], options.signal)
     }),
   )
   const [first = [], gate = []] = lists
@@ -104,22 +112,38 @@ async function contendersAt(zk: Client, path: string, options: ReadOptions): Pro
   return [...first, ...gate.filter(({ session }) => first.every(each => each.session !== session))]
 }
 
-/** Lists a directory, which need not exist. */
-async function childrenOf(zk: Client, path: string, options: ReadOptions): Promise<readonly string[]> {
+/** Lists a directory. Returns undefined if it does not exist. */
+async function childrenOf(zk: Client, path: string, options: ReadOptions): Promise<readonly string[] | undefined> {
   for (;;) {
     try {
       return (await zk.getChildren(path, options)).children
     } catch (error) {
       if (!isCode(error, 'NONODE')) throw error
     }
-    if (options.watch === undefined || (await zk.exists(path, options)) === null) return []
+    if (options.watch === undefined || (await zk.exists(path, options)) === null) return undefined
   }
 }
 
+const noLock = (path: string): ZooKeeperError =>
+  new ZooKeeperError('NONODE', {
+    ...{ op: 'who', path, fate: 'refused' },
+    detail: 'nobody has used this lock, or the server has deleted its container while it was free',
+  })
+
+const notALock = (path: string, child: string): CommandError =>
+  new CommandError(
+    statuses.refused,
+    `${path} is no lock: its children, such as ${child}, are no contenders; for a lock below it, try ${join(path, child)}`,
+  )
+
+/** True if the children are those of a semaphore without a permit that is taken. */
+const isGate = (names: readonly string[]): boolean => names.every(name => name === GATE)
+
+/** All contenders are foreign to a lock that knows no names. */
+const contendersIn = (names: readonly string[]): string[] => foreignContendersIn(names, { sequenceOf: () => undefined })
+
 async function readAll(zk: Client, directory: string, names: readonly string[], signal: AbortSignal) {
-  // All contenders are foreign to a lock that knows no names.
-  const contenders = foreignContendersIn(names, { sequenceOf: () => undefined })
-  const all = await Promise.all(contenders.map(name => read(zk, directory, name, signal)))
+  const all = await Promise.all(contendersIn(names).map(name => read(zk, directory, name, signal)))
   return all.filter(each => each !== undefined).sort((a, b) => a.sequence - b.sequence)
 }
 

@@ -71,7 +71,7 @@ export function findingsOf(diagnosis: Diagnosis): string[] {
   return [
     ...hosts.flatMap(host => hostFindings(host, usesTls)),
     ...ensembleFindings(servers),
-    ...(failure === undefined ? [] : [`No session could be opened: ${failure}`]),
+    ...(failure === undefined ? [] : [`No session could be used: ${failure}`]),
     ...(session === undefined ? [] : sessionFindings(session)),
   ]
 }

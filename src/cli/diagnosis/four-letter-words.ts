@@ -19,22 +19,32 @@ export interface AskOptions {
   readonly clock: Clock
 }
 
-/**
- * Sends the word and returns the server's answer.
- */
+/** The longest answer that is read, in bytes. That of srvr has some hundred. */
+const LONGEST_ANSWER = 64 * 1024
+
+/** Sends the word and returns the server's answer. It must come as a whole within the timeout. */
 export function ask({ host, port }: Address, word: string, options: AskOptions): Promise<Answer> {
   const { tls, timeout, clock } = options
   return new Promise(resolve => {
     const startedAt = clock.now()
     const chunks: Buffer[] = []
+    let length = 0
     const onOpen = () => void socket.write(word)
     const socket = tls === undefined ? connectTcp({ host, port }, onOpen) : connectTls({ ...tls, host, port }, onOpen)
     const end = (answer: Answer) => {
+      clock.clearTimeout(timer)
       socket.destroy()
       resolve(answer)
     }
-    socket.setTimeout(timeout, () => end({ is: 'failure', why: `silent for ${timeout / 1000} s` }))
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    const timer = clock.setTimeout(() => {
+      const what = length === 0 ? 'silent' : 'has not ended its answer'
+      end({ is: 'failure', why: `${what} for ${timeout / 1000} s` })
+    }, timeout)
+    socket.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length > LONGEST_ANSWER) end({ is: 'failure', why: `answers more than ${LONGEST_ANSWER} bytes` })
+      else chunks.push(chunk)
+    })
     socket.on('error', (error: Error) => end({ is: 'failure', why: error.message }))
     socket.on('close', () => end({ is: 'text', text: String(Buffer.concat(chunks)), ms: clock.now() - startedAt }))
   })

@@ -25,9 +25,11 @@ export class ProcessTree {
 
   /** Sends a signal to each process. Returns false if one of them belongs to another user, so that it gets none. */
   kill(signal: NodeJS.Signals): boolean {
-    const others = new Set(this.#members().map(({ group }) => group))
-    others.delete(this.#leader)
-    return [this.#leader, ...others].map(group => send(group, signal)).every(outcome => outcome !== 'denied')
+    const groups = [...new Set([this.#leader, ...this.#members().map(({ group }) => group)])]
+    // A shell must not notice that its job has stopped, so it is stopped first, and continued last. It must also not end
+    // before its job, because Linux continues a job that is stopped when its shell ends (exit_notify).
+    groups.sort((a, b) => (signal === 'SIGSTOP' ? a - b : b - a))
+    return groups.map(group => send(group, signal)).every(outcome => outcome !== 'denied')
   }
 
   /** True if no process is left. One that has ended, but that its parent has not asked for its status, counts as gone. */

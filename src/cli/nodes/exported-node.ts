@@ -2,7 +2,7 @@
 import { openACL } from '../../client/index.ts'
 import { pathProblem, type ACL } from '../../protocol/index.ts'
 import { aclEntryOf, aclText } from './acl-text.ts'
-import { jsonData } from '../runner/text.ts'
+import { escaped, jsonData } from '../runner/text.ts'
 
 export interface ExportedNode {
   readonly path: string
@@ -14,9 +14,9 @@ export interface ExportedNode {
   readonly ttl: number | undefined
 }
 
-/** Returns the line of a node, without a line break. */
+/** Returns the line of a node, without a line break. All control characters are escaped, because a terminal may show it. */
 export const lineOf = ({ path, data, acl }: Pick<ExportedNode, 'path' | 'data' | 'acl'>): string =>
-  JSON.stringify({ path, ...jsonData(data), acl: acl.map(aclText) })
+  escaped(JSON.stringify({ path, ...jsonData(data), acl: acl.map(aclText) }))
 
 /**
  * Parses a line. A node may also be written by hand, with a path only.

@@ -57,8 +57,11 @@ export interface Sessions {
   readonly endsWithCommand: boolean
   /** Returns where the session is, or would be, opened. */
   target(): Promise<Target>
-  /** Returns the client. The same one for each call. */
-  open(): Promise<Client>
+  /**
+   * Returns the client. The same one for each call.
+   * @param wait how long servers are waited for, in milliseconds. Default: not, if none is there
+   */
+  open(wait?: number): Promise<Client>
   /** Runs the task in one session after another, as `supervise`. With the client of a shell, runs it once. */
   supervise<T>(task: (client: Client, signal: AbortSignal) => T | Promise<T>, signal: AbortSignal): Promise<T>
 }
@@ -109,8 +112,8 @@ export interface Context<O extends Options = Options> {
   readonly signal: AbortSignal
   readonly commands: CommandTable
   readonly sessions: Sessions
-  /** Returns the client of the command's session. Its host closes it. */
-  readonly client: () => Promise<Client>
+  /** Returns the client of the command's session, as {@link Sessions.open}. Its host closes it. */
+  readonly client: (wait?: number) => Promise<Client>
   /** The host, for commands that run other commands. */
   readonly host: Host
 }

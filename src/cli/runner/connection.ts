@@ -115,14 +115,14 @@ export class OwnSessions implements Sessions {
     this.#signal = signal
   }
 
-  open(): Promise<Client> {
-    return (this.#client ??= this.#open())
+  open(wait?: number): Promise<Client> {
+    return (this.#client ??= this.#open(wait))
   }
 
-  async #open(): Promise<Client> {
+  async #open(connectTimeout?: number): Promise<Client> {
     const { servers, options } = await this.target()
     const { connect } = await import('../../client/index.ts')
-    return connect(servers, { ...options, signal: this.#signal })
+    return connect(servers, { ...options, signal: this.#signal, connectTimeout })
   }
 
   async supervise<T>(task: (client: Client, signal: AbortSignal) => T | Promise<T>, signal: AbortSignal): Promise<T> {

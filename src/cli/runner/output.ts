@@ -1,6 +1,7 @@
 // What a command prints: text for people, or JSON for programs.
 import { write } from 'node:fs'
 import { OutputClosed } from './failure.ts'
+import { escaped } from './text.ts'
 
 const colours = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const
 
@@ -62,11 +63,13 @@ export class Output {
     return this.write(`${text}\n`)
   }
 
-  /** Writes one JSON document, or one event, as a line. Numbers of 64 bits become decimal strings. */
+  /**
+   * Writes one JSON document, or one event, as a line. Numbers of 64 bits become decimal strings. Control characters,
+   * which JSON allows in part, are escaped as JSON does it.
+   */
   json(value: unknown): Promise<void> {
-    return this.write(
-      `${JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each))}\n`,
-    )
+    const text = JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each))
+    return this.line(escaped(text))
   }
 
   /** Writes the JSON value if the user wants JSON, and otherwise the lines. */

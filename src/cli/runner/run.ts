@@ -79,7 +79,7 @@ function contextOf(
     get sessions() {
       return sessionsOnce()
     },
-    client: () => sessionsOnce().open(),
+    client: wait => sessionsOnce().open(wait),
     host,
   }
 }

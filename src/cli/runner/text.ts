@@ -12,7 +12,7 @@ export const escapedLines = (text: string): string =>
   text.replaceAll(CONTROL, each => (each === '\n' || each === '\t' ? each : escapeOf(each)))
 
 // eslint-disable-next-line no-control-regex -- these characters are what it looks for
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
 
 const escapeOf = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 

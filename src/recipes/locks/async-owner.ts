@@ -2,33 +2,33 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { shared } from '../../runtime/shared.ts'
 
-/** A mark on async contexts. withScope() drops it when it is over. */
-interface Scope {
+/** A mark on async contexts. withMark() drops it when it is over. */
+interface Mark {
   readonly isOver: boolean
 }
 
-const contexts = shared('asyncOwners', () => new AsyncLocalStorage<readonly Scope[]>())
+const contexts = shared('asyncOwners', () => new AsyncLocalStorage<readonly Mark[]>())
 
 /** Activates AsyncLocalStorage: before Node 24, contexts propagate only after the first run(). */
 export const activate = (): void => contexts.run([], () => undefined)
 
 /**
- * Returns the current scopes and this one. Drops scopes that are over, so that the context of a loop of acquire and
+ * Returns the current marks and this one. Drops marks that are over, so that the context of a loop of acquire and
  * release does not grow.
  */
-const withScope = (scope: Scope): readonly Scope[] => {
+const withMark = (mark: Mark): readonly Mark[] => {
   const others = contexts.getStore() ?? []
-  return [scope, ...others.filter(other => other !== scope && !other.isOver)]
+  return [mark, ...others.filter(other => other !== mark && !other.isOver)]
 }
 
-/** Returns true if the caller has entered the scope, or was started by code that has. */
-export const isIn = (scope: Scope): boolean => contexts.getStore()?.includes(scope) ?? false
+/** Returns true if the caller's context has the mark: the caller entered it, or was started by code that did. */
+export const isIn = (mark: Mark): boolean => contexts.getStore()?.includes(mark) ?? false
 
-/** Runs a function in the scope. The caller stays outside. */
-export const runIn = <T>(scope: Scope, fn: () => T): T => contexts.run(withScope(scope), fn)
+/** Runs a function in a context with the mark. That of the caller does not get it. */
+export const runIn = <T>(mark: Mark, fn: () => T): T => contexts.run(withMark(mark), fn)
 
 /**
- * Makes the caller enter the scope. Everything that the caller starts from now on is in the scope too.
+ * Marks the caller's context. Everything that the caller starts from now on has the mark too.
  * @throws if the runtime has no AsyncLocalStorage.enterWith (workerd)
  */
-export const enter = (scope: Scope): void => contexts.enterWith(withScope(scope))
+export const enter = (mark: Mark): void => contexts.enterWith(withMark(mark))

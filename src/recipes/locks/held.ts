@@ -1,7 +1,7 @@
 // A lock that is held: the result of acquire().
 import { aBoolean, holdLease, inBackground } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
-import { isCode } from '../../protocol/index.ts'
+import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/index.ts'
 import { RecipeError } from '../node/recipe-error.ts'
@@ -43,9 +43,11 @@ export abstract class Held implements AsyncDisposable {
    */
   abstract readonly token: bigint
   /**
-   * Aborts with a RecipeError LOST when the lock is lost or must be presumed lost: before another client can have the
-   * lock, unless a client deletes the lock's node or closes the session. After a stall of the process it aborts at the
-   * first event of the event loop, or when this property is read. A release does not abort it.
+   * Aborts when the lock is lost or must be presumed lost: before another client can have the lock, unless a client
+   * deletes the lock's node or closes the session. Its reason is a RecipeError LOST, whose cause is a ZooKeeperError that
+   * says why: CONNECTIONLOSS if the leader has not confirmed the session for its timeout; SESSIONEXPIRED, CLOSED or
+   * AUTHFAILED if the session has ended; NONODE if a server reports that the node is deleted. After a stall of the
+   * process it aborts at the first event of the event loop, or when this property is read. A release does not abort it.
    * @example
    * await using held = await new Mutex(zk, '/locks/orders').acquire({ watchOwnNode: true })
    * const lost = new Promise(resolve => held.signal.addEventListener('abort', resolve))
@@ -235,7 +237,10 @@ export class NodeHeld extends Held {
     }
   }
 
-  /** Reports the lock as lost, because another client may hold it now. */
+  /**
+   * Reports the lock as lost, because another client may hold it now.
+   * @param cause undefined if the node was deleted
+   */
   protected lose(cause: unknown): void {
     if (this.#released !== undefined) {
       this.#lossDuringRelease ??= { cause }
@@ -250,10 +255,12 @@ export class NodeHeld extends Held {
   }
 
   #reportLost(cause: unknown): void {
-    const reason =
-      cause === undefined ? 'its node was deleted' : 'its session ended, or no server confirms the lock (see cause)'
-    const detail = `${reason}. Another client may hold the lock now: stop the work that it protects`
-    this.#lost.abort(() => new RecipeError('LOST', this.lock, { detail, cause }))
+    this.#lost.abort(() => {
+      const known =
+        cause ?? new ZooKeeperError('NONODE', { path: this.path, fate: 'unknown', detail: 'it was deleted' })
+      const detail = 'another client may hold the lock now (see cause): stop the work that it protects'
+      return new RecipeError('LOST', this.lock, { detail, cause: known })
+    })
   }
 
   #detach(): void {

@@ -22,6 +22,7 @@
 //
 // T is at least two ticks (minSessionTimeout), so half a tick is at most T/4. The delays of the network do not matter,
 // only that the clocks of client and leader advance equally fast.
+import { ZooKeeperError } from '../../protocol/index.ts'
 import { Abort } from '../../runtime/abort.ts'
 import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
 
@@ -231,8 +232,9 @@ export class Lease {
     const left = this.remaining(now)
     if (left > 0) return left
     this.#clock.clearTimeout(this.#timer)
-    const reason = `no ${this.isHeld ? 'leader' : 'server'} has confirmed the session for ${this.#timeout} ms`
-    this.#abort(() => new Error(reason))
+    const [who, timeout] = [this.isHeld ? 'leader' : 'server', this.#timeout]
+    const detail = `no ${who} has confirmed the session for ${timeout} ms`
+    this.#abort(() => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail }))
     this.#owner.onLeaseExpired()
     return Infinity
   }

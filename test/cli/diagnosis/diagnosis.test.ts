@@ -73,7 +73,7 @@ describe('zkwire doctor', () => {
     expect(findingsOf({ ...ensemble, session: unwritten })[0]).to.match(/^The session may not create nodes/)
     expect(findingsOf({ ...ensemble, session: { ...unwritten, triedWrite: false } })).to.deep.equal([])
     expect(findingsOf({ ...ensemble, session: undefined, failure: 'NOSERVER: x' })).to.deep.equal([
-      'No session could be opened: NOSERVER: x',
+      'No session could be used: NOSERVER: x',
     ])
   })
 

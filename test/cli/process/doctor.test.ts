@@ -1,6 +1,8 @@
 // `zkwire doctor`, and connections with TLS, as processes.
 import { expect } from 'chai'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Server } from '../../../src/server/index.ts'
 import { CertificateAuthority, type Certificate } from '../../support/certificates.ts'
@@ -24,11 +26,34 @@ onBothServers('zkwire doctor', server => {
     expect(nodes).not.to.contain('zkwire-doctor')
   })
 
+  it('ends with 1 if one of the servers is dead, although there is a session', async () => {
+    const dead = `127.0.0.1:${await freePort()}`
+    const { status, out } = await zkwire(['doctor', '-s', `${server.connectString},${dead}`, '--timeout', '4'])
+    expect(out).to.match(new RegExp(`^${dead} does not answer \\(.*ECONNREFUSED.*\\): check that the server runs`, 'm'))
+    expect(status).to.equal(1)
+  })
+
   it('says that the server speaks no TLS, and ends with 69', async () => {
     const { status, out } = await zkwire(['doctor', '--tls', '-s', server.connectString])
     expect(out).to.match(/speaks plaintext, and not TLS, on this port: leave out --tls, or use the secure port\.$/m)
     expect(status).to.equal(69)
   })
+})
+
+it('zkwire doctor prints no control characters of a server', async () => {
+  const hostile = createServer(socket => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.end('Zookeeper version: 3\u001b[2J, x\nMode: \u001b]0;owned\u0007\n'))
+  })
+  hostile.listen(0, '127.0.0.1')
+  await once(hostile, 'listening')
+  const { port } = hostile.address() as AddressInfo
+  const { status, out } = await zkwire(['doctor', '-s', `127.0.0.1:${port}`, '--timeout', '4'])
+  hostile.close()
+  expect(out).to.contain('plain: 3\\u001b[2J \\u001b]0;owned\\u0007')
+  // eslint-disable-next-line no-control-regex -- none of them must be there
+  expect(out).not.to.match(/[\u0000-\u0009\u000b-\u001f]/)
+  expect(status).to.equal(69)
 })
 
 describe('zkwire with TLS', () => {

@@ -103,6 +103,12 @@ onBothServers('zkwire', server => {
       jsonOf(['who', path], { env: env() }) as Promise<{ holds: boolean; id: string; session: string }[]>
 
     it('prints the holder and the waiters in order, with session, time and id', async () => {
+      const missing = await zkwire(['who', path], { env: env() })
+      expect(missing.err).to.match(
+        /^zkwire who: NONODE: who \/cli-elections.*: .* \(nobody has used this lock, or .*\)\n$/,
+      )
+      expect([missing.status, missing.out]).to.deep.equal([1, ''])
+      await zk.create(path)
       expect((await zkwire(['who', path], { env: env() })).out).to.equal('free\n')
       await using held = await new Mutex(zk, path, { id: 'holder\u0007' }).acquire()
       const waiter = new Program(['lock', path, '--', 'true'], { env: env() })

@@ -94,6 +94,21 @@ describe('zkwire lock in a terminal', function () {
         await tmux.until(screen => screen.includes('is lost: the session has ended'))
       })
 
+      it('does not continue its program after Ctrl-Z and fg if the lock is lost, also without its watchdog', async () => {
+        using rivals = new Rivals()
+        await using tmux = await start(rivals, `${all}\n${leaders['ignores SIGTERM']}`, isShell)
+        await tmux.line(line(options(), program))
+        await isStarted(rivals)
+        const watchdog = rivals.pids.find(pid => commandOf(pid).includes('watchdog-main')) ?? expect.fail('no watchdog')
+        process.kill(watchdog, 'SIGSTOP')
+        await tmux.press('C-z')
+        await tmux.until(screen => screen.includes('Stopped'))
+        const succeeded = rivals.succeed(zk, path)
+        await until(() => rivals.lines.includes('next'))
+        await tmux.line('fg')
+        await succeeded
+      })
+
       it('continues its program after Ctrl-Z and fg if the lock is still valid', async () => {
         using rivals = new Rivals()
         await using tmux = await start(rivals, leaders['ignores SIGTERM'], isShell)

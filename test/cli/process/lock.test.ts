@@ -8,6 +8,7 @@ import { connect, type Client } from '../../../src/index.ts'
 import { Mutex, ReadWriteLock, Semaphore, TicketMutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { startApacheZooKeeper } from '../../support/apache-zookeeper.ts'
+import { freePort } from '../../support/free-port.ts'
 import { until } from '../../support/until.ts'
 import { main, onBothServers, Program, zkwire } from './program.ts'
 
@@ -171,6 +172,18 @@ describe('zkwire lock', function () {
       expect((await lock(server.connectString, 'echo read', '--no-wait', '--read').ended).out).to.equal('read\n')
       expect(held.validFor()).to.be.greaterThan(0)
     })
+  })
+
+  it('waits with --wait for a server too, and ends with 69 if none comes in this time', async () => {
+    const port = await freePort()
+    const late = lock(`127.0.0.1:${port}`, 'echo done', '--wait', '30')
+    const never = await lock(`127.0.0.1:${await freePort()}`, 'echo never', '--wait', '0.5').ended
+    expect([never.status, never.out]).to.deep.equal([69, ''])
+    expect(never.err).to.match(/^zkwire lock: (NOSERVER|CONNECTTIMEOUT): /)
+    const server = await Server.start({ port })
+    const { status, out } = await late.ended
+    await server.close()
+    expect([status, out]).to.deep.equal([0, 'done\n'])
   })
 
   it('refuses a --grace that is not shorter than the session timeout that the server chose', async () => {

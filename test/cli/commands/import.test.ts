@@ -1,0 +1,118 @@
+// `zkwire import` in this process: its input in any chunks, and imports that break off.
+import { expect } from 'chai'
+import { connect, perms, type Client } from '../../../src/index.ts'
+import { Server } from '../../../src/server/index.ts'
+import { until } from '../../support/until.ts'
+import { inProcess, type Starters } from './in-process.ts'
+
+describe('in this process, zkwire import', () => {
+  let server: Server
+  let zk: Client
+  let run: Starters['run']
+  let start: Starters['start']
+
+  beforeEach(async () => {
+    server = await Server.start({ listen: false })
+    zk = await connect(server.connectString, { dial: server.dial })
+    ;({ run, start } = await inProcess(server))
+  })
+  afterEach(async () => {
+    await zk.close()
+    await server.close()
+  })
+
+  const line = (path: string, more: object = {}) => `${JSON.stringify({ path, ...more })}\n`
+  const big = 'x'.repeat(300_000)
+  const dataOf = async (path: string) => String((await zk.getData(path)).data)
+  const aclOf = async (path: string) => (await zk.getACL(path)).acl.map(each => each.perms)
+
+  it('reads characters whose bytes come in several chunks', async () => {
+    const input = Array.from(Buffer.from(line('/ä', { data: 'grüße €😀' })), byte => Uint8Array.of(byte))
+    expect((await run(['import'], { input })).status).to.equal(0)
+    expect(await dataOf('/ä')).to.equal('grüße €😀')
+  })
+
+  it('refuses input that is not UTF-8, and does not change its bytes', async () => {
+    const input = [Buffer.from(line('/a', { data: 'gr\u00fc\u00dfe' }), 'latin1')]
+    const { status, err } = await run(['import'], { input })
+    expect(err).to.equal(
+      'zkwire import: the input is not UTF-8: zkwire export writes bytes that are no text as hex (see zkwire help import)\n',
+    )
+    expect(status).to.equal(64)
+    expect(await zk.exists('/a')).to.equal(null)
+  })
+
+  it('refuses a line without an end, before it fills the memory', async () => {
+    let taken = 0
+    const input = (function* () {
+      for (; taken < 100; taken++) yield 'x'.repeat(4 * 1024 * 1024)
+    })()
+    const { status, err } = await run(['import'], { input })
+    expect(err).to.match(/^zkwire import: the input has a line that is too long for a node /)
+    expect(status).to.equal(64)
+    expect(taken).to.be.lessThan(30)
+  })
+
+  describe('that breaks off, says how to continue', () => {
+    it('with --skip if it created nodes', async () => {
+      const input = [line('/a', { data: big }), line('/a/b', { data: big }), 'broken\n']
+      const { status, err } = await run(['import'], { input })
+      expect(err).to.match(
+        /^zkwire import: line 3 of the input: it is no JSON object; 1 nodes, up to line 1, are imported; run it again with --skip to continue\n$/,
+      )
+      expect(status).to.equal(64)
+    })
+
+    it('with --overwrite if it overwrote nodes, and then replaces all of them', async () => {
+      const paths = ['/a', '/a/b', '/a/c']
+      for (const path of paths) await zk.create(path, 'old')
+      const lines = paths.map(path => line(path, { data: `new${big}` }))
+      const broken = await run(['import', '--overwrite'], { input: [lines[0] ?? '', lines[1] ?? '', 'broken\n'] })
+      expect(broken.err).to.match(/1 nodes, up to line 1, are imported; run it again with --overwrite to continue\n$/)
+      expect(await dataOf('/a/c')).to.equal('old')
+      const again = await run(['import', '--overwrite'], { input: lines })
+      expect([again.status, again.out]).to.deep.equal([0, 'create 0, overwrite 3, skip 0\n'])
+      for (const path of paths) expect(await dataOf(path)).to.equal(`new${big}`)
+    })
+
+    it('with the lines whose ACLs may not be set', async () => {
+      for (const path of ['/a', '/a/b']) await zk.create(path, 'old')
+      server.faults.replace('setACL', 'NOAUTH', { nth: 2 })
+      const acl = ['world:anyone:rwa']
+      const input = [line('/a', { data: 'new', acl }), line('/a/b', { data: 'new', acl })]
+      const broken = await run(['import', '--overwrite'], { input })
+      expect(broken.err).to.match(
+        /^zkwire import: NOAUTH: .*; of the lines 1 to 2, the data is imported, and perhaps not all ACLs; run it again with --overwrite to continue\n$/,
+      )
+      expect(broken.status).to.equal(1)
+      expect(await dataOf('/a/b')).to.equal('new')
+      expect((await run(['import', '--overwrite'], { input })).status).to.equal(0)
+      const rwa = perms.read | perms.write | perms.admin
+      expect([await aclOf('/a'), await aclOf('/a/b')]).to.deep.equal([[rwa], [rwa]])
+    })
+
+    it('when a signal ends it', async () => {
+      const input = (async function* () {
+        yield line('/a', { data: big })
+        yield line('/a/b', { data: big })
+        await new Promise(() => undefined)
+      })()
+      const importing = start(['import'], { input })
+      await until(async () => (await zk.exists('/a')) !== null)
+      importing.signals.deliver('SIGINT')
+      const { status, err } = await importing.ended
+      expect(err).to.equal(
+        'zkwire import: interrupted; 1 nodes, up to line 1, are imported; run it again with --skip to continue\n',
+      )
+      expect(status).to.equal(130)
+    })
+  })
+
+  it('sets with --overwrite only the ACLs that differ', async () => {
+    for (const path of ['/a', '/a/b']) await zk.create(path)
+    const input = [line('/a'), line('/a/b', { acl: ['world:anyone:r'] })]
+    expect((await run(['import', '--overwrite'], { input })).status).to.equal(0)
+    const { nodes } = server.snapshot()
+    expect(['/a', '/a/b'].map(path => nodes.get(path)?.stat.aversion)).to.deep.equal([0, 1])
+  })
+})

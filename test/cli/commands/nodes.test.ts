@@ -1,0 +1,221 @@
+// The commands of nodes and watches in this process: what their options do, units, exit statuses, and unreadable nodes.
+import { expect } from 'chai'
+import { connect, perms, type Client } from '../../../src/index.ts'
+import { Mutex, Semaphore } from '../../../src/recipes/index.ts'
+import { Server } from '../../../src/server/index.ts'
+import { until } from '../../support/until.ts'
+import { inProcess, type Starters } from './in-process.ts'
+
+describe('in this process, zkwire', () => {
+  let server: Server
+  let zk: Client
+  let run: Starters['run']
+  let start: Starters['start']
+
+  beforeEach(async () => {
+    server = await Server.start({ listen: false, extendedTypes: true })
+    zk = await connect(server.connectString, { dial: server.dial })
+    ;({ run, start } = await inProcess(server))
+  })
+  afterEach(async () => {
+    await zk.close()
+    await server.close()
+  })
+
+  const ok = async (...args: string[]) => {
+    const { status, out, err } = await run(args)
+    expect([status, err], args.join(' ')).to.deep.equal([0, ''])
+    return out
+  }
+  const kindOf = (path: string) => server.snapshot().nodes.get(path)?.kind
+  /** A node that this session may not read. */
+  const createPrivate = (path: string) =>
+    zk.create(path, 'secret', { acl: [{ perms: perms.write, id: { scheme: 'world', id: 'anyone' } }] })
+
+  describe('create', () => {
+    it('takes --ttl in seconds', async () => {
+      await ok('create', '/a', '--ttl', '3')
+      await ok('create', '/b', '--ttl', '0.0015')
+      expect(kindOf('/a')).to.deep.equal({ is: 'ttl', ttl: 3000 })
+      expect(kindOf('/b')).to.deep.equal({ is: 'ttl', ttl: 2 })
+    })
+
+    for (const [options, kind, path] of [
+      [[], 'persistent', '/a'],
+      [['-s'], 'persistent', '/a0000000000'],
+      [['--container'], 'container', '/a'],
+      [['--sequential', '--ttl', '1'], 'ttl', '/a0000000000'],
+      [['--parents', '--acl', 'read'], 'persistent', '/a'],
+    ] as const)
+      it(`creates a node of the kind ${kind} with ${options.join(' ') || 'no option'}`, async () => {
+        expect(await ok('create', '/a', ...options)).to.equal(`${path}\n`)
+        expect(kindOf(path)?.is).to.equal(kind)
+        const [entry] = server.snapshot().nodes.get(path)?.acl ?? []
+        expect(entry?.perms).to.equal(options.some(each => each === '--acl') ? perms.read : perms.all)
+      })
+
+    for (const options of [
+      ['-e', '-c'],
+      ['-e', '--ttl', '1'],
+      ['-c', '-s'],
+      ['-c', '--ttl', '1'],
+    ])
+      it(`refuses ${options.join(' ')} with 64`, async () => {
+        const { status, err } = await run(['create', '/a', ...options])
+        expect([status, err]).to.deep.equal([64, err])
+        expect(err).to.contain('exclude each other')
+        expect(kindOf('/a')).to.equal(undefined)
+      })
+  })
+
+  describe('rm', () => {
+    it('deletes a node only in the version of --version', async () => {
+      await zk.create('/a')
+      await zk.setData('/a', 'x')
+      const { status, err } = await run(['rm', '/a', '--version', '0'])
+      expect(err).to.match(/^zkwire rm: BADVERSION: /)
+      expect(status).to.equal(1)
+      await ok('rm', '/a', '-v', '1')
+      expect(await zk.exists('/a')).to.equal(null)
+    })
+
+    it('needs a path', async () => {
+      const { status, err } = await run(['rm'])
+      expect([status, err]).to.deep.equal([64, 'zkwire rm: the argument PATH is missing (see zkwire help rm)\n'])
+    })
+  })
+
+  describe('set and acl', () => {
+    it('write only in the version of --version', async () => {
+      await zk.create('/a')
+      expect((await run(['set', '/a', 'x', '--version', '1'])).err).to.match(/BADVERSION/)
+      await ok('set', '/a', 'x', '-v', '0')
+      expect((await run(['acl', '/a', 'read', '--version', '1'])).err).to.match(/BADVERSION/)
+      await ok('acl', '/a', 'read', 'world:anyone:a', '-v', '0')
+      expect((await run(['acl', '/a', '--version', '1'])).status).to.equal(64)
+    })
+  })
+
+  describe('ls', () => {
+    it('-l shows a child that may not be read, and leaves out one that is gone', async () => {
+      for (const path of ['/l', '/l/a', '/l/b', '/l/c']) await zk.create(path)
+      const plan = () => {
+        server.faults.replace('exists', 'NOAUTH')
+        server.faults.replace('exists', 'NONODE', { nth: 2 })
+      }
+      plan()
+      const lines = (await ok('ls', '-l', '/l')).trimEnd().split('\n')
+      expect(lines.map(line => line.slice(0, 1)).sort()).to.deep.equal(['-', '?'])
+      plan()
+      const listed = JSON.parse(await ok('ls', '-l', '/l', '--json')) as { stat: unknown }[]
+      expect(listed.filter(({ stat }) => stat === null)).to.have.length(listed.length - 1)
+    })
+  })
+
+  describe('du', () => {
+    it('counts a node that may not be read, and does not take it for an ephemeral one', async () => {
+      await zk.create('/a')
+      await createPrivate('/a/private')
+      server.faults.replace('getChildren2', 'NOAUTH', { nth: 2 })
+      const { out, err, status } = await run(['du', '/a', '--json'])
+      expect(JSON.parse(out)).to.deep.include({ nodes: 2, ephemerals: 0, unreadable: 1 })
+      expect(err).to.equal('zkwire du: 1 nodes cannot be read, and are counted without their children\n')
+      expect(status).to.equal(0)
+    })
+  })
+
+  describe('export', () => {
+    it('exports a node of the server if it is asked for, and none otherwise', async () => {
+      const { out } = await run(['export', '/zookeeper'])
+      expect(out).to.match(/^\{"path":"\/zookeeper",.*\}\n$/)
+      const { out: all, err } = await run(['export', '/'])
+      expect(all).to.match(/^\{"path":"\/",.*\}\n$/)
+      expect(err).to.equal('zkwire export: 1 nodes of /; left out: /zookeeper\n')
+    })
+
+    it('escapes each control character, so that a terminal may show it', async () => {
+      await zk.create('/a\u202eb', '\u001b[2J\u009b1m\u007f')
+      const { out } = await run(['export', '/a\u202eb'])
+      expect(out).to.equal('{"path":"/a\\u202eb","data":"\\u001b[2J\\u009b1m\\u007f","acl":["world:anyone:cdrwa"]}\n')
+      expect((await run(['get', '/a\u202eb', '--json'])).out).to.contain('"data":"\\u001b[2J\\u009b1m\\u007f"')
+    })
+  })
+
+  describe('get --watch --json', () => {
+    it('prints a null stat while there is no node', async () => {
+      const watching = start(['get', '--watch', '--json', '/a'])
+      await until(() => watching.out === '{"path":"/a","stat":null}\n')
+      await zk.create('/a', 'x')
+      await until(() => watching.out.split('\n').length === 3)
+      expect(JSON.parse(watching.out.split('\n')[1] ?? '')).to.deep.include({ path: '/a', data: 'x' })
+      watching.signals.deliver('SIGINT')
+      expect((await watching.ended).status).to.equal(130)
+    })
+  })
+
+  describe('watch', () => {
+    const types = (out: string) => out.split('\n').flatMap(line => / {2}(\w+) {2}/.exec(line)?.[1] ?? [])
+
+    it('has one session, and goes on in a new one, with a line resync', async () => {
+      const watching = start(['watch', '/a'])
+      await until(() => types(watching.out).includes('watching'))
+      await zk.create('/a')
+      await until(() => types(watching.out).includes('NodeCreated'))
+      const others = server.snapshot().sessions.filter(({ id }) => id !== zk.sessionId)
+      expect(others).to.have.length(1)
+      server.expireSession(others[0]?.id ?? 0n)
+      await until(() => types(watching.out).includes('resync'))
+      await zk.delete('/a')
+      await until(() => types(watching.out).includes('NodeDeleted'))
+      watching.signals.deliver('SIGTERM')
+      expect((await watching.ended).status).to.equal(143)
+      expect(types(watching.out)).to.deep.equal(['watching', 'NodeCreated', 'resync', 'NodeDeleted'])
+    })
+  })
+
+  describe('who', () => {
+    it('--follow leaves no watch of an earlier round', async () => {
+      const following = start(['who', '--follow', '/lock'])
+      await until(() => following.out === 'free\n\n')
+      for (let i = 0; i < 5; i++) {
+        const held = await new Mutex(zk, '/lock').acquire()
+        await until(() => following.out.endsWith('\n\n') && /holds.*\n\n$/.test(following.out))
+        await held.release()
+        await until(() => following.out.endsWith('free\n\n'))
+      }
+      await until(() => server.snapshot().watches.length === 1)
+      following.signals.deliver('SIGINT')
+      await following.ended
+    })
+
+    it('shows the holder of a permit once, although it is in the gate too', async () => {
+      const path = '/semaphore'
+      await using held = await new Semaphore(zk, path, 1).acquire()
+      await zk.create(`${path}/locks/_c_01234567-89ab-4cde-8f01-23456789abcd-lock-`, 'gate', {
+        mode: 'ephemeralSequential',
+      })
+      expect(JSON.parse(await ok('who', path, '--json')))
+        .to.have.length(1)
+        .and.have.nested.property('[0].node', held.path)
+    })
+
+    it('ends with 1 for a folder of locks, and names one of them', async () => {
+      await using _held = await new Mutex(zk, '/locks/backup').acquire()
+      const { status, out, err } = await run(['who', '/locks'])
+      expect(err).to.equal(
+        'zkwire who: /locks is no lock: its children, such as backup, are no contenders; for a lock below it, try /locks/backup\n',
+      )
+      expect([status, out]).to.deep.equal([1, ''])
+    })
+  })
+
+  describe('lock', () => {
+    it('takes --wait in seconds', async () => {
+      await using _held = await new Mutex(zk, '/lock').acquire()
+      const startedAt = performance.now()
+      const { status, err } = await run(['lock', '/lock', '--wait', '0.3', '--', 'true'])
+      expect(performance.now() - startedAt).to.be.greaterThan(295)
+      expect([status, err]).to.deep.equal([75, 'zkwire lock: /lock was not acquired within 0.3 s\n'])
+    })
+  })
+})

@@ -1,0 +1,71 @@
+// The options of a connection: each reaches connect(), in the right unit.
+import { expect } from 'chai'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectionOptions, targetOf } from '../../../src/cli/runner/connection.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
+
+describe('the options of a connection', () => {
+  let directory: string
+  let file: string
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'zkwire-options-'))
+    file = join(directory, 'file')
+    writeFileSync(file, 'contents')
+  })
+  after(() => rmSync(directory, { recursive: true }))
+
+  const given = (values: object, env: Record<string, string> = {}) =>
+    targetOf({ auth: [], tls: false, 'read-only': false, ...values }, env, systemClock)
+
+  it('have these defaults', async () => {
+    const { servers, options } = await given({})
+    expect(servers).to.equal('localhost:2181')
+    expect(options).to.deep.include({ sessionTimeout: 10_000, auth: [], readOnly: false, clock: systemClock })
+    expect(options).not.to.have.any.keys('tls', 'sasl')
+  })
+
+  const cases: Record<keyof typeof connectionOptions, () => Promise<void>> = {
+    async server() {
+      expect((await given({ server: 'a:1/x' }, { ZKWIRE_SERVER: 'b:1' })).servers).to.equal('a:1/x')
+      expect((await given({}, { ZKWIRE_SERVER: 'b:1', ZK_HOSTS: 'c:1' })).servers).to.equal('b:1')
+      expect((await given({}, { ZK_HOSTS: 'c:1' })).servers).to.equal('c:1')
+    },
+    async timeout() {
+      expect((await given({ timeout: '2.5' })).options.sessionTimeout).to.equal(2500)
+    },
+    async auth() {
+      const { options } = await given({ auth: ['digest:ann:s:1', 'x509:cn'] }, { ZKWIRE_AUTH: 'ip:' })
+      expect(options.auth).to.deep.equal([
+        { scheme: 'digest', auth: 'ann:s:1' },
+        { scheme: 'x509', auth: 'cn' },
+        { scheme: 'ip', auth: '' },
+      ])
+    },
+    async sasl() {
+      expect((await given({ sasl: 'ann:secret' })).options.sasl).to.be.an('object')
+      expect((await given({}, { ZKWIRE_SASL: 'ann:secret' })).options.sasl).to.be.an('object')
+    },
+    async tls() {
+      expect((await given({ tls: true })).options.tls).to.equal(true)
+    },
+    async ca() {
+      expect((await given({ ca: file })).options.tls).to.deep.equal({ ca: Buffer.from('contents') })
+    },
+    async cert() {
+      expect((await given({ cert: file })).options.tls).to.deep.equal({ cert: Buffer.from('contents') })
+    },
+    async key() {
+      const passphrase = { ZKWIRE_KEY_PASSPHRASE: 'secret' }
+      expect((await given({ key: file }, passphrase)).options.tls).to.deep.equal({
+        key: Buffer.from('contents'),
+        passphrase: 'secret',
+      })
+    },
+    async 'read-only'() {
+      expect((await given({ 'read-only': true })).options.readOnly).to.equal(true)
+    },
+  }
+  for (const [name, test] of Object.entries(cases)) it(`reach connect() with --${name}`, test)
+})

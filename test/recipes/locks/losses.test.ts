@@ -1,0 +1,87 @@
+// Each kind of loss has one coded cause, whatever is held. docs/locks.md lists them in a table.
+import { expect } from 'chai'
+import { connect, ZooKeeperError, type Client } from '../../../src/index.ts'
+import {
+  LeaderElection,
+  MultiLock,
+  Mutex,
+  ReadWriteLock,
+  RecipeError,
+  ReentrantMutex,
+  type Held,
+} from '../../../src/recipes/index.ts'
+import { Server } from '../../../src/server/index.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
+import { readDocument } from '../../support/document.ts'
+import { kinds } from './exclusive-kinds.ts'
+
+const watching = { watchOwnNode: true }
+
+const holders: Readonly<Record<string, (client: Client) => Promise<Held>>> = {
+  ...Object.fromEntries(kinds.map(({ Lock }) => [Lock.name, client => new Lock(client, '/lock').acquire(watching)])),
+  readLock: client => new ReadWriteLock(client, '/lock').readLock.acquire(watching),
+  writeLock: client => new ReadWriteLock(client, '/lock').writeLock.acquire(watching),
+  'a downgraded lock': async client =>
+    (await new ReadWriteLock(client, '/lock').writeLock.acquire(watching)).downgrade(),
+  ReentrantMutex: client => new ReentrantMutex(client, '/lock').acquire(watching),
+  MultiLock: client => new MultiLock([new Mutex(client, '/lock'), new Mutex(client, '/other')]).acquire(watching),
+  LeaderElection: client => new LeaderElection(client, '/lock').campaign(),
+}
+
+const T = 10_000
+
+const losses: Readonly<Record<string, (server: Server, client: Client, held: Held) => unknown>> = {
+  CONNECTIONLOSS(server) {
+    server.faults.hold('connect', { times: Infinity })
+    server.dropConnections()
+  },
+  SESSIONEXPIRED(server, { sessionId }) {
+    // While the session is connected, the server first reports that its node is deleted.
+    server.dropConnections()
+    server.expireSession(sessionId)
+  },
+  CLOSED: (_server, client) => void client.close(),
+  AUTHFAILED(server, client) {
+    server.faults.replace('auth', 'AUTHFAILED')
+    client.addAuth('digest', 'ann:secret').catch(() => undefined)
+  },
+  NONODE: (server, _client, { path }) =>
+    connect(server.connectString, { dial: server.dial }).then(async other => {
+      await other.delete(path)
+      await other.close()
+    }),
+}
+
+describe('a loss', () => {
+  for (const [what, hold] of Object.entries(holders))
+    for (const [code, lose] of Object.entries(losses))
+      it(`of ${what} has a RecipeError LOST with the cause ${code} as its reason`, async () => {
+        const clock = new VirtualClock()
+        await using server = await Server.start({ clock, listen: false })
+        const client = await clock.until(
+          connect(server.connectString, {
+            dial: server.dial,
+            clock,
+            sessionTimeout: T,
+            onUncaughtError: () => undefined,
+          }),
+        )
+        const held = await clock.until(hold(client))
+        await clock.until(client.settled())
+        lose(server, client, held)
+        await clock.advance(T)
+        const reason: unknown = held.signal.reason
+        expect(reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
+        const { cause } = reason as RecipeError
+        expect(cause).to.be.instanceOf(ZooKeeperError).with.property('code', code)
+        server.faults.clear()
+        await clock.until(held.release().catch(() => undefined))
+        await clock.until(client.close())
+      })
+
+  it('is in the table of docs/locks.md, with its code', () => {
+    const rows = [...readDocument('docs/locks.md').matchAll(/^\| [^|]+ \| `([A-Z]+)`(?:, `([A-Z]+)`)* \| [^|]+ \|$/gm)]
+    const codes = rows.flatMap(([row]) => [...row.matchAll(/`([A-Z]+)`/g)].map(([, code]) => code))
+    expect(codes).to.have.members(Object.keys(losses))
+  })
+})
