@@ -53,8 +53,7 @@ export function getChildren(context: ReadContext, { path, watch }: WatchableRead
   const { database, watcher } = context
   const node = readable(context, path)
   if (watch) database.watches.children.add(path, watcher, 'once')
-  // ZooKeeper promises no order. The newest child comes first, to expose callers that rely on the order of creation.
-  return { children: [...node.children].reverse(), stat: statOf(node) }
+  return { children: node.children.list(), stat: statOf(node) }
 }
 
 export function getACL({ database, identities }: ReadContext, path: string): { acl: ACL[]; stat: Stat } {

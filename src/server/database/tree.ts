@@ -1,5 +1,6 @@
 // The tree of nodes (DataTree). It keeps versions and zxids; the operations check permissions.
 import { eventTypes, nameOf, parentOf, perms, type ACL, type Stat } from '../../protocol/index.ts'
+import { Children } from './children.ts'
 import { countChange } from './quotas.ts'
 import { RequestError } from './request-error.ts'
 import type { Replay, TreeTransaction } from './transaction.ts'
@@ -23,7 +24,7 @@ export interface Node {
   data: Buffer | null
   acl: readonly ACL[]
   readonly kind: NodeKind
-  readonly children: Set<string>
+  readonly children: Children
   /** The number of children ever created, as a 32-bit integer: the next sequence number. */
   created: number
   czxid: bigint
@@ -93,6 +94,7 @@ export class Tree {
   create(tx: TreeTransaction, path: string, content: NodeContent): Node {
     const parent = this.get(parentOf(path))
     const { created, pzxid } = parent
+    const { capacity } = parent.children
     const next = (this.counter(tx, parent) + 1) | 0
     tx.counters.set(parent, next)
     const node = nodeOf({ ...content, zxid: tx.zxid, time: tx.time })
@@ -107,6 +109,7 @@ export class Tree {
     }
     const undo = () => {
       this.#remove(path)
+      parent.children.capacity = capacity
       if (isFirst) this.forget(owner)
       Object.assign(parent, { created, pzxid })
     }
@@ -120,10 +123,10 @@ export class Tree {
     const node = this.get(path)
     const parent = this.get(parentOf(path))
     const { pzxid } = parent
-    this.#remove(path)
+    const place = this.#remove(path)
     parent.pzxid = tx.zxid
     const undo = () => {
-      this.#add(path, node)
+      this.#add(path, node, place)
       parent.pzxid = pzxid
     }
     const replay: Replay = (tree, tx) => tree.delete(tx, path)
@@ -142,7 +145,7 @@ export class Tree {
     const parent = this.find(parentOf(path))
     if (parent === undefined) return `the parent of ${path} must come before it`
     if (parent.kind.is === 'ephemeral') return `the parent of ${path} is ephemeral`
-    this.#add(path, { ...content, children: new Set(), created: 0 })
+    this.#add(path, { ...content, children: new Children(), created: 0 })
     return undefined
   }
 
@@ -225,9 +228,10 @@ export class Tree {
     return count
   }
 
-  #add(path: string, node: Node): void {
+  /** @param place the place among the children of the parent; default: the last */
+  #add(path: string, node: Node, place?: number): void {
     this.#nodes.set(path, node)
-    this.get(parentOf(path)).children.add(nameOf(path))
+    this.get(parentOf(path)).children.add(nameOf(path), place)
     if (node.kind.is === 'ephemeral') {
       const paths = this.#ephemerals.get(node.kind.session)
       if (paths === undefined) this.#ephemerals.set(node.kind.session, new Set([path]))
@@ -237,19 +241,20 @@ export class Tree {
     }
   }
 
-  #remove(path: string): void {
+  /** Returns the place that the node had among the children of its parent. */
+  #remove(path: string): number | undefined {
     const { kind } = this.get(path)
     this.#nodes.delete(path)
-    this.get(parentOf(path)).children.delete(nameOf(path))
     this.#removable.delete(path)
     if (kind.is === 'ephemeral') this.#ephemerals.get(kind.session)?.delete(path)
+    return this.get(parentOf(path)).children.delete(nameOf(path))
   }
 }
 
 function nodeOf({ zxid = 0n, time = 0, ...content }: NodeContent & { zxid?: bigint; time?: number }): Node {
   return {
     ...content,
-    ...{ children: new Set<string>(), created: 0, version: 0, aversion: 0 },
+    ...{ children: new Children(), created: 0, version: 0, aversion: 0 },
     ...{ czxid: zxid, mzxid: zxid, pzxid: zxid, ctime: time, mtime: time },
   }
 }
