@@ -145,6 +145,32 @@ for (const { name, start } of ensembles)
       expect(String(await failureOf(open(other)))).to.match(/closed the connection|ECONNRESET/)
     })
 
+    it('reports its servers to monitors: the learners of the leader, and the size of the quorum', async () => {
+      const session = await open(follower)
+      await session.request(operations.create, create('/monitored'))
+      const [leading, following] = await Promise.all([leader.mntr(), follower.mntr()])
+      expect(leading.get('zk_server_state')).to.equal('leader')
+      expect(leading.get('zk_peer_state')).to.equal('leading - broadcast')
+      expect(following.get('zk_peer_state')).to.equal('following - broadcast')
+      for (const name of ['learners', 'synced_followers']) expect(leading.get(`zk_${name}`), name).to.equal('2')
+      for (const name of ['synced_non_voting_followers', 'synced_observers', 'pending_syncs'])
+        expect(leading.get(`zk_${name}`), name).to.equal('0')
+      for (const name of ['leader_uptime', 'proposal_count', 'commit_count', 'looking_count'])
+        expect(Number(leading.get(`zk_${name}`)), name).to.be.above(0)
+      expect(leading.get('zk_proposal_count')).to.equal(leading.get('zk_commit_count'))
+      for (const mntr of [leading, following]) expect(mntr.get('zk_quorum_size')).to.equal('3')
+      for (const name of ['learners', 'synced_followers', 'pending_syncs', 'leader_uptime'])
+        expect(following.has(`zk_${name}`), name).to.equal(false)
+    })
+
+    it('dumps the timeouts of the sessions at a follower, and their ends at the leader', async () => {
+      const { sessionId } = await open(follower, { timeout: 3210 })
+      const id = `0x${sessionId.toString(16)}`
+      await until(async () => (await follower.command('dump')).includes(`\n${id}\t3210ms\n`))
+      expect(await follower.command('dump')).to.match(/^SessionTracker dump:\nGlobal Sessions\(\d+\):\n0x/)
+      expect(await leader.command('dump')).to.match(/^SessionTracker dump:\nSession Sets \(\d+\)\/\(\d+\):\n/)
+    })
+
     it('starts a new epoch in an election; the followers keep their zxid until the first transaction', async () => {
       const session = await open(follower)
       const { zxid } = await session.requestReply(operations.create, create('/before'))

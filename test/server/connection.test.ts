@@ -266,9 +266,9 @@ describe('a connection to the embedded server', () => {
     const answers: Record<string, RegExp> = {
       ruok: /^imok$/,
       isro: /^rw$/,
-      srvr: /^Zookeeper version: 3\.8\.0-.*\nLatency min\/avg\/max: .*\nReceived: 3\nSent: 3\nConnections: 2\nOutstanding: 0\nZxid: 0x2\nMode: standalone\nNode count: 6\n$/,
+      srvr: /^Zookeeper version: 3\.8\.0-.*\nLatency min\/avg\/max: .*\nReceived: 4\nSent: 3\nConnections: 2\nOutstanding: 0\nZxid: 0x2\nMode: standalone\nNode count: 6\n$/,
       stat: /\nClients:\n \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3\)\n.*\n\nLatency/,
-      cons: / \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3,sid=0x1[0-9a-f]+,lop=exists,to=10000\)\n/,
+      cons: / \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3,sid=0x1[0-9a-f]+,lop=EXIS,est=\d+,to=10000,lcxid=0x2,lzxid=0x2,lresp=\d+,llat=\d+,minlat=0,avglat=\d+,maxlat=\d+\)\n/,
       mntr: /zk_version\t3\.8[^]*zk_server_state\tstandalone\n[^]*zk_znode_count\t6\nzk_watch_count\t1\nzk_ephemerals_count\t1\n[^]*zk_global_sessions\t1\n/,
       wchs: /^1 connections watching 1 paths\nTotal watches:1\n$/,
       wchc: /^0x1[0-9a-f]+\n\t\/e\n\n$/,

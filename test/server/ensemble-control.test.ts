@@ -10,6 +10,7 @@ import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { fourLetterWord } from '../support/four-letter-word.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
+import { until } from '../support/until.ts'
 import { WireSession } from '../support/wire-session.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
@@ -180,6 +181,32 @@ describe('an embedded ensemble, controlled as a whole,', () => {
       await first.start()
       await first.start()
       expect(first.port).to.equal(server.port)
+    })
+
+    it('reports the syncs that wait for its followers, and how long requests have waited', async () => {
+      await using server = await Server.start({ servers: 3, tickTime: 2000 })
+      const { leader, followers } = server
+      await using client = await connect(leader?.connectString ?? '')
+      await client.create('/x')
+      const figure = async (name: string) => {
+        const mntr = await fourLetterWord(server.host, leader?.port ?? 0, 'mntr')
+        return Number(new RegExp(`^zk_${name}\t(.*)$`, 'm').exec(mntr)?.[1])
+      }
+      expect([await figure('pending_syncs'), await figure('max_latency')]).to.deep.equal([0, 0])
+      for (const follower of followers) follower.lag(150)
+      const calls = [
+        client.setData('/x', ''),
+        client.sync('/'),
+        client.sync('/'),
+        client.setData('/x', 'new'),
+        client.sync('/'),
+      ]
+      await until(async () => (await figure('pending_syncs')) === 2)
+      await Promise.all(calls)
+      expect(await figure('pending_syncs')).to.equal(0)
+      expect(await figure('max_latency')).to.be.at.least(300)
+      expect(await figure('avg_latency')).to.be.within(1, await figure('max_latency'))
+      expect(await figure('min_latency')).to.equal(0)
     })
 
     it('listens on the given port and the next ones, or rejects and leaves none open', async () => {

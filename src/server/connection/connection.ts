@@ -27,7 +27,7 @@ import {
 } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
 import type { WatchOwner } from '../database/watches.ts'
-import { answerWord } from './four-letter-words.ts'
+import { answerWord, isWord } from './four-letter-words.ts'
 import { readHandshake, writeHandshakeReply } from './handshake.ts'
 import { Identities } from './identities.ts'
 import { Inbox } from './inbox.ts'
@@ -35,7 +35,7 @@ import { LENGTH_BYTES, Outbox, type Body } from './outbox.ts'
 import { RequestOrder } from './request-order.ts'
 import type { Role } from './role.ts'
 import type { ServerCore } from './server-core.ts'
-import type { ServerStats } from './stats.ts'
+import { WordStats, type ServerStats } from './stats.ts'
 
 /** The zxid in the header of a message that belongs to no transaction. */
 const NO_ZXID = -1n
@@ -55,11 +55,14 @@ export class ServerConnection implements WatchOwner {
   #isConnecting = false
   /** True if the client has asked to close the session. */
   #isClosing = false
-  lastOperation = 'NA'
+  wordStats = new WordStats()
+  /** The time of the connection, in milliseconds since 1970. */
+  readonly openedAt: number
 
   constructor(server: ServerCore, transport: ServerTransport, remote: Address) {
     this.#server = server
     this.remote = remote
+    this.openedAt = server.settings.clock.wallNow()
     this.#outbox = new Outbox(transport, this)
     this.#inbox = new Inbox(transport, server.settings.maxRequestBytes, this)
     this.#identities = new Identities(server.settings, remote.host)
@@ -137,11 +140,16 @@ export class ServerConnection implements WatchOwner {
   }
 
   onWord(word: string): boolean {
-    const answer = answerWord(word, this.#server)
-    if (answer === undefined) return false
-    this.#outbox.text(answer)
+    if (!isWord(word)) return false
+    this.#countReceived(word.length)
+    this.#outbox.text(answerWord(word, this.#server))
     this.end()
     return true
+  }
+
+  #countReceived(bytes: number): void {
+    this.stats.received++
+    this.stats.bytesReceived += bytes
   }
 
   onError(error: unknown): void {
@@ -150,8 +158,7 @@ export class ServerConnection implements WatchOwner {
   }
 
   onFrame(bytes: Buffer, start: number, end: number): void {
-    this.stats.received++
-    this.stats.bytesReceived += LENGTH_BYTES + end - start
+    this.#countReceived(LENGTH_BYTES + end - start)
     const { role } = this.#server
     if (role === undefined) {
       // The server looks for a leader.
@@ -178,16 +185,28 @@ export class ServerConnection implements WatchOwner {
     // Even a wrong password closes the session's connection (ZooKeeperServer.processConnectRequest).
     this.#server.connectionOf(sessionId)?.close()
     this.#isConnecting = true
+    const receivedAt = this.#server.settings.clock.now()
     const place = this.#order.reserve()
     const onAttached = (session: ServerSession | undefined) => {
       this.#isConnecting = false
       if (session !== undefined) this.#attach(session)
+      if (session !== undefined && sessionId === 0n) this.#noteReply('createSession', 0, receivedAt)
       const readOnly = role.mode === 'read-only'
       this.#outbox.frame(fault, writer => writeHandshakeReply(writer, session, readOnly, isLegacy))
       if (session === undefined) this.end()
       else if (!role.isImmediate) this.#inbox.proceed()
     }
     role.attach(handshake, session => place(() => onAttached(session)))
+  }
+
+  /** Notes a reply for the four-letter words (ServerCnxn.updateStatsForResponse). */
+  #noteReply(operation: string, xid: number, receivedAt: number): void {
+    const { settings, database, wordStats } = this.#server
+    const repliedAt = settings.clock.now()
+    const ms = Math.trunc(repliedAt - receivedAt)
+    Object.assign(this.wordStats, { operation, xid, zxid: database.zxid, repliedAt })
+    this.wordStats.latency.add(ms)
+    wordStats.latency.add(ms)
   }
 
   #attach(session: ServerSession): void {
@@ -213,7 +232,7 @@ export class ServerConnection implements WatchOwner {
       return
     }
     const { name, method } = handler.operation
-    this.lastOperation = name
+    const receivedAt = this.#server.settings.clock.now()
     const fault = this.#matchFault(name === method ? [name] : [name, method], session.id)
     // An ignored request does not postpone the expiry of the session, because it counts as lost on its way.
     if (fault?.effect.is === 'ignore') {
@@ -227,6 +246,7 @@ export class ServerConnection implements WatchOwner {
       if (typeof outcome === 'string') return
       const { err, body } = outcome
       const zxid = isAuthentication ? 0n : this.#server.database.zxid
+      if (!isAuthentication) this.#noteReply(name, xid, receivedAt)
       // The reply to a ping has the xid of pings even if the request has another one (FinalRequestProcessor).
       this.#outbox.reply(fault, type === opcodes.ping ? xids.ping : xid, zxid, err, body)
       if (type === opcodes.closeSession || (isAuthentication && err !== 0)) this.end()

@@ -4,13 +4,15 @@ import { BACKLOG } from '../../transport/listen.ts'
 import type { Address } from '../../transport/transport.ts'
 import { digestOf } from '../database/tree-digest.ts'
 import type { ServerCore } from './server-core.ts'
-import type { ServerStats } from './stats.ts'
+import type { ServerConnection } from './connection.ts'
+import { WordStats, type Latency, type ServerStats } from './stats.ts'
 
 /**
- * Returns the version in the answers. It starts with a number, which clients parse, and then says that this is not
- * Apache's server.
+ * Returns the version in the answers. It has the form of Apache's, which clients parse, and says that this is not
+ * Apache's server. No build has a date, so it is the first one of all.
  */
-const versionOf = ({ settings }: ServerCore): string => `${settings.version}-zkwire, an embedded server for tests`
+const versionOf = ({ settings }: ServerCore): string =>
+  `${settings.version}-zkwire-embedded-server-for-tests, built on 1970-01-01 00:00 UTC`
 
 const words: Readonly<Record<string, (view: ServerCore) => string>> = {
   ruok: () => 'imok',
@@ -35,18 +37,20 @@ const words: Readonly<Record<string, (view: ServerCore) => string>> = {
   // Apache's server prints the digests of every 128th zxid, and this server the digest of the last one.
   hash: ({ database: { tree, zxid } }) => `${zxid.toString(16)}: ${digestOf(tree)}\n`,
   srst(view) {
-    view.wordStats.resetServer(view.stats)
+    view.wordStats = new WordStats(view.stats)
     return 'Server stats reset.\n'
   },
   crst(view) {
-    view.wordStats.resetConnections(view.connections)
+    for (const each of view.connections) each.wordStats = new WordStats(each.stats)
     return 'Connection stats reset.\n'
   },
   mntr: view =>
     Object.entries({
       version: versionOf(view),
       server_state: view.role?.mode,
-      ...{ avg_latency: '0.0', max_latency: 0, min_latency: 0 },
+      avg_latency: average(view.wordStats.latency),
+      max_latency: view.wordStats.latency.max,
+      min_latency: view.wordStats.latency.min,
       packets_received: served(view).received,
       packets_sent: served(view).sent,
       bytes_received_count: served(view).bytesReceived,
@@ -60,6 +64,7 @@ const words: Readonly<Record<string, (view: ServerCore) => string>> = {
         0,
       ),
       global_sessions: view.sessions.size,
+      ...view.role?.metrics,
       uptime: Math.floor(view.settings.clock.now() - view.startedAt),
     })
       .map(([name, value]) => `zk_${name}\t${value}\n`)
@@ -86,32 +91,34 @@ const words: Readonly<Record<string, (view: ServerCore) => string>> = {
     const { ephemerals } = view.database.tree
     const { clock } = view.settings
     const wallAhead = clock.wallNow() - clock.now()
+    const isFollower = view.role?.mode === 'follower'
     const ends = grouped([...view.sessions.all].map(({ id, expiresAt }) => [expiresAt, hex64(id)]))
     const sets = [...ends].map(([at, ids]) => listed(`${ids.length} expire at ${javaDate(wallAhead + at)}:`, ids))
+    const sessionSets = `Session Sets (${sets.length})/(${view.sessions.size}):\n${sets.join('')}`
     const ephemeralLists = [...ephemerals].map(([id, paths]) => listed(`${hex64(id)}:`, paths))
     const connectionLines = [...view.connections].map(
       ({ remote, session }) => `\tip: ${peer(remote)} sessionId: ${hex64(session?.id ?? 0n)}\n`,
     )
     return (
-      `SessionTracker dump:\nSession Sets (${sets.length})/(${view.sessions.size}):\n${sets.join('')}` +
+      `SessionTracker dump:\n${isFollower ? globalSessions(view) : sessionSets}` +
       `ephemeral nodes dump:\nSessions with Ephemerals (${ephemerals.size}):\n${ephemeralLists.join('')}` +
       `Connections dump:\nConnections (${connectionLines.length}):\n${connectionLines.join('')}`
     )
   },
 }
 
-/** Returns the answer to a word, or undefined if the word is unknown. */
-export const answerWord = (word: string, view: ServerCore): string | undefined =>
-  !Object.hasOwn(words, word)
-    ? undefined
-    : view.role === undefined && !wordsWithoutRole.has(word)
-      ? 'This ZooKeeper instance is not currently serving requests\n'
-      : words[word]?.(view)
+export const isWord = (word: string): boolean => Object.hasOwn(words, word)
+
+/** Returns the answer to a word that exists. */
+export const answerWord = (word: string, view: ServerCore): string =>
+  view.role === undefined && !wordsWithoutRole.has(word)
+    ? 'This ZooKeeper instance is not currently serving requests\n'
+    : (words[word]?.(view) ?? '')
 
 /** The words that a server answers while it looks for a leader. */
 const wordsWithoutRole: ReadonlySet<string> = new Set(['ruok', 'isro', 'envi', 'gtmk'])
 
-const served = ({ stats, wordStats }: ServerCore): ServerStats => wordStats.ofServer(stats)
+const served = ({ stats, wordStats }: Pick<ServerCore, 'stats' | 'wordStats'>): ServerStats => wordStats.countsOf(stats)
 
 const outstanding = ({ connections }: ServerCore): number =>
   [...connections].reduce((sum, connection) => sum + connection.outstanding, 0)
@@ -120,7 +127,7 @@ const versionLine = (view: ServerCore): string => `Zookeeper version: ${versionO
 
 const summary = (view: ServerCore): string =>
   [
-    'Latency min/avg/max: 0/0.0/0',
+    `Latency min/avg/max: ${latencies(view)}`,
     `Received: ${served(view).received}`,
     `Sent: ${served(view).sent}`,
     `Connections: ${[...view.connections].length}`,
@@ -131,18 +138,50 @@ const summary = (view: ServerCore): string =>
     '',
   ].join('\n')
 
+/** A follower knows the timeouts of the sessions, and not their ends (LearnerSessionTracker). */
+const globalSessions = ({ sessions }: ServerCore): string =>
+  `Global Sessions(${sessions.size}):\n` +
+  Array.from(sessions.all, ({ id, timeout }) => `${hex64(id)}\t${timeout}ms\n`).join('')
+
+const latencies = ({ wordStats: { latency } }: ServerCore): string =>
+  `${latency.min}/${average(latency)}/${latency.max}`
+
+/** Formats an average as Java does a double that is rounded to four digits. */
+function average({ average }: Latency): string {
+  const rounded = Math.round(average * 10_000) / 10_000
+  return Number.isInteger(rounded) ? `${rounded}.0` : String(rounded)
+}
+
 const connections = (view: ServerCore, isDetailed: boolean): string =>
   [...view.connections]
     .map(connection => {
-      const { remote, session, lastOperation } = connection
-      const stats = view.wordStats.ofConnection(connection)
-      const details =
-        isDetailed && session !== undefined
-          ? `,sid=${hex64(session.id)},lop=${lastOperation},to=${session.timeout}`
-          : ''
-      return ` ${peer(remote)}[1](queued=0,recved=${stats.received},sent=${stats.sent}${details})\n`
+      const { received, sent } = served(connection)
+      const details = isDetailed ? detailsOf(connection) : ''
+      return ` ${peer(connection.remote)}[1](queued=0,recved=${received},sent=${sent}${details})\n`
     })
     .join('')
+
+function detailsOf({ session, openedAt, wordStats }: ServerConnection): string {
+  if (session === undefined) return ''
+  const { operation, xid, zxid, repliedAt, latency } = wordStats
+  const details = {
+    sid: hex64(session.id),
+    lop: shortNames[operation] ?? operation.slice(0, 4).toUpperCase(),
+    ...{ est: openedAt, to: session.timeout },
+    ...(xid >= 0 && { lcxid: `0x${xid.toString(16)}` }),
+    ...{ lzxid: hex64(zxid), lresp: Math.trunc(repliedAt), llat: latency.last },
+    ...{ minlat: latency.min, avglat: Math.trunc(latency.average), maxlat: latency.max },
+  }
+  return Object.entries(details)
+    .map(([name, value]) => `,${name}=${value}`)
+    .join('')
+}
+
+/** The names of operations that are not their first four letters (FinalRequestProcessor). */
+const shortNames: Readonly<Record<string, string>> = {
+  ...{ createSession: 'SESS', multiRead: 'MLTR', setWatches2: 'STW2', checkWatches: 'CHKW', removeWatches: 'REMW' },
+  ...{ whoAmI: 'HOMI', getAllChildrenNumber: 'GETACN' },
+}
 
 /**
  * Returns the number of nodes as Apache's server reports it. The root counts twice, because the map of that server

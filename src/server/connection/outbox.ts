@@ -6,6 +6,9 @@ import type { PlannedFault } from '../control/fault-plan.ts'
 import type { ServerConnection } from './connection.ts'
 import { emptyStats } from './stats.ts'
 
+/** Apache's server sends an answer to a four-letter word in packets of this many characters (BufferedWriter). */
+const CHARACTERS = 8192
+
 /** The length of the prefix of each frame, in bytes. */
 export const LENGTH_BYTES = 4
 
@@ -71,7 +74,10 @@ export class Outbox {
 
   /** Queues bytes without a length prefix. */
   text(text: string): void {
-    this.#writer.bytes(Buffer.from(text))
+    const bytes = Buffer.from(text)
+    this.stats.sent += Math.ceil(text.length / CHARACTERS)
+    this.stats.bytesSent += bytes.length
+    this.#writer.bytes(bytes)
     this.#schedule()
   }
 

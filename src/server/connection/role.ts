@@ -15,6 +15,8 @@ export interface ClientRequest {
 /** The role of a server that serves clients. A server that looks for a leader has none. */
 export interface Role {
   readonly mode: 'standalone' | 'leader' | 'follower' | 'read-only'
+  /** What the four-letter word mntr reports besides, by name. */
+  readonly metrics?: Readonly<Record<string, string | number>>
   /** True if `run` of a request is only called before `execute` returns. */
   readonly isImmediate: boolean
   /** Returns true if the server closes the connection instead of a reply. */

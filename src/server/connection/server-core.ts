@@ -17,7 +17,7 @@ export class ServerCore {
   readonly sessions: Sessions
   readonly faults: FaultMatcher
   readonly connections = new Set<ServerConnection>()
-  readonly wordStats = new WordStats()
+  wordStats = new WordStats()
   /** The port that the server listens on, or 0. */
   port = 0
   readonly #bySession = new Map<bigint, ServerConnection>()

@@ -1,4 +1,4 @@
-// Counts of frames and bytes, for a connection or a server.
+// Counts of frames and bytes, and latencies, for a connection or a server.
 
 /**
  * Counts of frames and bytes, for one connection or for a server since `Server.start()`.
@@ -8,9 +8,9 @@
  * server.stats.received - before.received // => 1
  */
 export interface ServerStats {
-  /** The number of frames received. */
+  /** The number of frames received, and of four-letter words. */
   received: number
-  /** The number of frames sent, events included. */
+  /** The number of frames sent, events included, and of packets with the answers to four-letter words. */
   sent: number
   /** The number of bytes received, with the four length bytes of each frame. */
   bytesReceived: number
@@ -26,30 +26,51 @@ export const totalStats = (all: Iterable<ServerStats>): ServerStats => {
   return total
 }
 
-const difference = (stats: ServerStats, from: ServerStats): ServerStats => {
-  const result = { ...stats }
-  for (const key of Object.keys(result) as (keyof ServerStats)[]) result[key] -= from[key]
-  return result
+/** How long requests have waited for their replies, in milliseconds (AvgMinMaxCounter). */
+export class Latency {
+  #count = 0
+  #total = 0
+  #min = Infinity
+  last = 0
+  max = 0
+
+  add(ms: number): void {
+    this.#count++
+    this.#total += ms
+    this.#min = Math.min(this.#min, ms)
+    this.max = Math.max(this.max, ms)
+    this.last = ms
+  }
+
+  get min(): number {
+    return this.#count === 0 ? 0 : this.#min
+  }
+
+  get average(): number {
+    return this.#count === 0 ? 0 : this.#total / this.#count
+  }
 }
 
-/** The counts that four-letter words report: those since the last srst or crst. */
+/** What four-letter words report of a server or of a connection: since its start, or since the last srst or crst. */
 export class WordStats {
-  #server = emptyStats()
-  #connections = new WeakMap<object, ServerStats>()
+  readonly latency = new Latency()
+  readonly #before: ServerStats
+  /** The last operation with a reply, and its xid. */
+  operation = 'NA'
+  xid = -1
+  /** The zxid and the time of the last reply. */
+  zxid = -1n
+  repliedAt = 0
 
-  ofServer(stats: ServerStats): ServerStats {
-    return difference(stats, this.#server)
+  /** @param before the counts at the reset */
+  constructor(before = emptyStats()) {
+    this.#before = { ...before }
   }
 
-  ofConnection(connection: { readonly stats: ServerStats }): ServerStats {
-    return difference(connection.stats, this.#connections.get(connection) ?? emptyStats())
-  }
-
-  resetServer(stats: ServerStats): void {
-    this.#server = stats
-  }
-
-  resetConnections(connections: Iterable<{ readonly stats: ServerStats }>): void {
-    for (const each of connections) this.#connections.set(each, { ...each.stats })
+  /** Returns the counts since the reset. */
+  countsOf(stats: ServerStats): ServerStats {
+    const counts = { ...stats }
+    for (const key of Object.keys(counts) as (keyof ServerStats)[]) counts[key] -= this.#before[key]
+    return counts
   }
 }

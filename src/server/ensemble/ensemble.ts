@@ -94,6 +94,24 @@ export class Ensemble implements Cluster, LeaderOwner {
     queueMicrotask(() => this.#settings.onMemberChange(member))
   }
 
+  /** Returns what a server with this role reports to monitors (LeaderZooKeeperServer.registerMetrics). */
+  metricsOf(peer: Peer): Readonly<Record<string, string | number>> {
+    const isLeader = peer.state === 'leader'
+    const { followers } = this.#network
+    const learners = peer === this.leading ? followers.length : 0
+    return {
+      peer_state: `${isLeader ? 'leading' : 'following'} - broadcast`,
+      ...{ quorum_size: this.peers.length, synced_observers: 0 },
+      ...(isLeader && {
+        ...{ learners, synced_followers: learners, synced_non_voting_followers: 0 },
+        pending_syncs: this.#replication.pendingSyncs,
+        leader_uptime: Math.trunc(this.#settings.clock.now() - peer.since),
+      }),
+      ...{ looking_count: peer.counts.looking, proposal_count: peer.counts.proposals },
+      commit_count: peer.counts.commits,
+    }
+  }
+
   routeOf(peer: Peer, direction: 'toLeader' | 'fromLeader'): Route {
     return this.#network.routeOf(peer, direction)
   }
@@ -122,8 +140,8 @@ export class Ensemble implements Cluster, LeaderOwner {
       this.#replication.atLeader(peer, () => this.#executed(peer, request), done)
       return
     }
-    const nothing = () => undefined
-    this.#replication.atLeader(peer, nothing, () => done(request.run(peer.core.database)))
+    const note = () => this.#replication.noteSync()
+    this.#replication.atLeader(peer, note, () => done(request.run(peer.core.database)))
   }
 
   #executed(peer: Peer, { kind, session, run }: ClientRequest): Outcome | 'moved' {

@@ -44,6 +44,8 @@ export class Peer implements Role {
   heardAt = 0
   /** The last time at which the leader had a message from this server. */
   answeredAt = 0
+  /** How often this server has looked for a leader, proposed a transaction, and committed one, since its start. */
+  readonly counts = { looking: 0, proposals: 0, commits: 0 }
   #applied = 0
   #waiting: { n: number; task: () => void }[] = []
 
@@ -63,6 +65,10 @@ export class Peer implements Role {
 
   get state(): MemberMode {
     return this.#state
+  }
+
+  get metrics(): NonNullable<Role['metrics']> {
+    return this.#ensemble.metricsOf(this)
   }
 
   get mode(): Role['mode'] {
@@ -89,6 +95,8 @@ export class Peer implements Role {
   enter(state: MemberMode, role?: Role): void {
     this.#state = state
     this.isConnected = state === 'follower'
+    if (state === 'looking') this.counts.looking++
+    if (state === 'stopped') Object.assign(this.counts, { looking: 0, proposals: 0, commits: 0 })
     this.since = this.core.settings.clock.now()
     this.#disconnect()
     this.core.become(role)

@@ -14,6 +14,8 @@ export class Replication {
   /** The last entry that a majority has logged. */
   #committed = 0
   #isCommitting = false
+  /** The entries that syncs wait for. */
+  readonly #syncs = new Set<number>()
 
   constructor(settings: Settings, network: Network) {
     this.#settings = settings
@@ -34,11 +36,22 @@ export class Replication {
     })
   }
 
+  /** Notes a sync, which is done when all that the leader has executed is committed (Leader.processSync). */
+  noteSync(): void {
+    if (this.#committed < this.log.last) this.#syncs.add(this.log.last)
+  }
+
+  /** The number of zxids that syncs wait for. */
+  get pendingSyncs(): number {
+    return this.#syncs.size
+  }
+
   /** Sends the new entries of the log to the followers. */
   replicate(): void {
     const network = this.#network
     const { last } = this.log
     if (network.leading === undefined) return
+    network.leading.counts.proposals += last - network.leading.logged
     network.leading.logged = last
     for (const peer of network.followers)
       while (peer.proposed < last) {
@@ -61,6 +74,7 @@ export class Replication {
   recover(servers: readonly Peer[]): void {
     const kept = Math.max(this.#committed, ...servers.map(({ logged }) => logged))
     this.log.rollBackTo(kept)
+    this.#syncs.clear()
     for (const peer of this.#network.peers) peer.logged = Math.min(peer.logged, kept)
     while (this.#committed < kept) this.#commitNext()
   }
@@ -80,8 +94,10 @@ export class Replication {
       const n = this.#committed
       const { leading, followers } = this.#network
       // The callback can have ended the leader.
-      if (leading !== undefined)
+      if (leading !== undefined) {
+        leading.counts.commits++
         for (const peer of [leading, ...followers]) this.#network.fromLeader(peer, 'commit', () => peer.applyUpTo(n))
+      }
       this.log.removeUpTo(Math.min(...this.#network.peers.map(({ applied }) => applied)))
     }
     this.#isCommitting = false
@@ -89,6 +105,7 @@ export class Replication {
 
   #commitNext(): void {
     const { tx, cause } = this.log.get(++this.#committed)
+    this.#syncs.delete(this.#committed)
     if (cause !== undefined && !tx.rolledBack) reportTransaction(this.#settings, tx, cause)
   }
 

@@ -28,14 +28,17 @@ export const fourLetterWords = suite('four-letter words:', it => {
   })
 
   it('envi: the version', async world => {
-    expect(await answerTo(world, 'envi')).to.match(/^Environment:\nzookeeper\.version=3\.\d+\.\d\S*, .*\n/)
+    expect(await answerTo(world, 'envi')).to.match(
+      /^Environment:\nzookeeper\.version=3\.\d+\.\d\S*, built on \d{4}-\d\d-\d\d \d\d:\d\d \w+\n/,
+    )
   })
 
   it('srvr: the version, counts and mode', async world => {
     const { zxid } = await (await sessionWithNode(world)).requestReply(operations.ping, {})
     const answer = await answerTo(world, 'srvr')
     const shapes = [
-      ...[/^Zookeeper version: 3\.\d+\.\d\S*, /, /^Latency min\/avg\/max: \d+\/[\d.]+\/\d+$/, /^Received: [1-9]\d*$/],
+      ...[/^Zookeeper version: 3\.\d+\.\d\S*, built on \d{4}-\d\d-\d\d \d\d:\d\d \w+$/],
+      ...[/^Latency min\/avg\/max: \d+\/[\d.]+\/\d+$/, /^Received: [1-9]\d*$/],
       // ZooKeeperServer.submitRequestNow counts a request after passing it on, so the reply may be subtracted first.
       ...[/^Sent: [1-9]\d*$/, /^Connections: [1-9]\d*$/, /^Outstanding: -?\d+$/, /^Zxid: 0x[0-9a-f]+$/],
       ...[/^Mode: standalone$/, /^Node count: [1-9]\d*$/, /^$/],
@@ -87,6 +90,27 @@ export const fourLetterWords = suite('four-letter words:', it => {
     const before = await received()
     expect(await answerTo(world, 'srst')).to.equal('Server stats reset.\n')
     expect(await received()).to.be.below(before - 15)
+  })
+
+  it('each word: counts as received before its answer, and as sent after it, in packets of 8192 characters', async world => {
+    const session = await world.session()
+    const figure = (name: string, text: string) => Number(new RegExp(`^${name}(?:: |\\t)(\\d+)$`, 'm').exec(text)?.[1])
+    await until(async () => {
+      const mntr = await answerTo(world, 'mntr')
+      await answerTo(world, 'ruok')
+      const srvr = await answerTo(world, 'srvr')
+      const received = figure('Received', srvr) - figure('zk_packets_received', mntr)
+      const sent = figure('Sent', srvr) - figure('zk_packets_sent', mntr)
+      return received === 2 && sent === Math.ceil(mntr.length / 8192) + 1
+    })
+    const before = figure('zk_bytes_received_count', await answerTo(world, 'mntr'))
+    await session.request(operations.ping, {})
+    await until(async () => {
+      const words = figure('zk_bytes_received_count', await answerTo(world, 'mntr')) - before - 12
+      return words % 4 === 0
+    })
+    const own = /^ .*\(queued=0,recved=1,sent=0\)$/m
+    expect(await answerTo(world, 'stat')).to.match(own)
   })
 
   it('crst: counts the frames of each connection from now on', async world => {
@@ -211,7 +235,11 @@ export const fourLetterWords = suite('four-letter words:', it => {
 
   it('cons: each connection, its session, and its last operation', async world => {
     const session = await sessionWithNode(world)
-    const shape = /^ \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3,sid=0x[0-9a-f]+,lop=\w+,.*to=7654\b.*\)$/
+    const counts = 'queued=0,recved=3,sent=3,sid=0x[0-9a-f]+'
+    const latencies = 'llat=\\d+,minlat=\\d+,avglat=\\d+,maxlat=\\d+'
+    const shape = new RegExp(
+      `^ /127\\.0\\.0\\.1:\\d+\\[1\\]\\(${counts},lop=EXIS,est=\\d{13},to=7654,lcxid=0x2,lzxid=0x[0-9a-f]+,lresp=\\d+,${latencies}\\)$`,
+    )
     // The server counts a reply after sending it: in 5 of 300 tries the last one was received and not yet counted.
     await until(async () => {
       const lines = (await answerTo(world, 'cons')).split('\n')
