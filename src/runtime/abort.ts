@@ -43,20 +43,20 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefine
 }
 
 /**
- * Runs work with a signal of its own, which aborts when the given one does, and when the work has ended. So watches and
- * waits that the work leaves behind are removed. (In Node 20, each AbortSignal.any() would leave an entry on the given
- * signal.)
+ * Runs work with a signal of its own, which aborts when one of the given ones does, and when the work has ended. So
+ * watches and waits that the work leaves behind are removed. (In Node 20, each AbortSignal.any() would leave an entry
+ * on the given signals.)
  */
 export async function inScope<T>(
-  signal: AbortSignal | undefined,
+  signals: readonly (AbortSignal | undefined)[],
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const scope = new AbortController()
-  const stopForwarding = forwardAbort(signal, scope)
+  const stopForwarding = signals.map(signal => forwardAbort(signal, scope))
   try {
     return await work(scope.signal)
   } finally {
-    stopForwarding()
+    for (const stop of stopForwarding) stop()
     scope.abort(ENDED)
   }
 }

@@ -79,7 +79,7 @@ describe('a call that the server refuses at once, again and again,', () => {
     ['acquire of ReadWriteLock', () => new ReadWriteLock(client, path).readLock.acquire()],
     ['acquire of MultiLock', () => new MultiLock([new Mutex(client, path)]).acquire()],
     ['campaign of LeaderElection', () => new LeaderElection(client, path).campaign()],
-    ['leaders of LeaderElection', () => new LeaderElection(client, path).leaders().next()],
+    ['changes of LeaderElection', () => new LeaderElection(client, path).changes().next()],
     ['wait of Barrier', () => new Barrier(client, path).wait()],
     ['enter of DoubleBarrier', () => new DoubleBarrier(client, path, 1).enter()],
   ]
@@ -137,12 +137,12 @@ describe('a call that the server refuses at once, again and again,', () => {
     ['acquire of Mutex', () => new Mutex(client, path).acquire()],
     ['acquire of TicketMutex', () => new TicketMutex(client, path).acquire()],
     ['acquire of EphemeralMutex', () => new EphemeralMutex(client, path).acquire()],
-    ['leaders of LeaderElection', () => new LeaderElection(client, path).leaders().next()],
+    ['changes of LeaderElection', () => new LeaderElection(client, path).changes().next()],
   ] as const)
     it(`is repeated with pauses if the server denies a node that it lists: ${name}`, async () => {
       const other = await connect(server.connectString, { dial: server.dial, clock })
       const Lock = [TicketMutex, EphemeralMutex].find(each => name.endsWith(each.name)) ?? Mutex
-      const holder = name.startsWith('leaders')
+      const holder = name.startsWith('changes')
         ? await new LeaderElection(other, path).campaign()
         : await new Lock(other, path).acquire()
       const [fault] = refuse(['getData'], 'NONODE')

@@ -266,7 +266,7 @@ describe('the arguments of recipes', () => {
       await expectRejects(election.lead(3 as never), 'lead', '/e', /must be a function/)
       await expectRejects(election.lead(fail, { timeout: 5 } as never), 'lead', '/e', /no option 'timeout'/)
       await expectRejects(election.lead(fail, { signal: 5 as never }), 'lead', '/e', /signal must be an AbortSignal/)
-      await expectRejects(election.leaders({ signl: 5 } as never).next(), 'leaders', '/e', /did you mean 'signal'/)
+      expectThrows(() => election.changes({ signl: 5 } as never), 'changes', '/e', /did you mean 'signal'/)
       expect(await client.exists('/e')).to.equal(null)
     })
 

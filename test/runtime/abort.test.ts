@@ -99,15 +99,15 @@ describe('untilAborted', () => {
 })
 
 describe('inScope', () => {
-  it('aborts its signal when the given one aborts, and when the work has ended or failed', async () => {
+  it('aborts its signal when one of the given ones aborts, and when the work has ended or failed', async () => {
     const controller = new AbortController()
-    const aborted = inScope(controller.signal, scope => untilAborted(new Promise(() => undefined), scope))
+    const aborted = inScope([undefined, controller.signal], scope => untilAborted(new Promise(() => undefined), scope))
     controller.abort('enough')
     expect(await failureOf(aborted)).to.equal('enough')
     for (const end of [() => Promise.resolve(), () => Promise.reject(new Error('broken'))]) {
       const { signal } = new AbortController()
       let scope: AbortSignal | undefined
-      await inScope(signal, async given => {
+      await inScope([signal], async given => {
         scope = given
         expect([given.aborted, listeners(signal)]).to.deep.equal([false, 1])
         await end()

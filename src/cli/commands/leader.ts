@@ -27,8 +27,7 @@ export const leader = command({
     }
     if (values.follow) {
       await sessions.supervise(async (zk, ended) => {
-        for await (const each of new LeaderElection(zk, path).leaders({ signal: ended })) await print(zk, each)
-        ended.throwIfAborted()
+        for await (const each of new LeaderElection(zk, path).changes({ signal: ended })) await print(zk, each)
       }, signal)
       return statuses.ok
     }

@@ -3,12 +3,13 @@
 import { anACL, checked, inBackground, newPace, newUuid, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { untilAborted } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitCall, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode } from '../node/own-node.ts'
-import { nextChange, readWatched } from '../node/read-with-watch.ts'
+import { follow, nextChange, readWatched, type Seen } from '../node/read-with-watch.ts'
 
 /**
  * Options of both barriers.
@@ -53,21 +54,24 @@ export class Barrier {
 
   /**
    * Raises the barrier: creates its node. Does nothing if it is up already. The barrier stays up after the end of the
-   * session.
-   * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   * session. Waits through lost connections.
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
    * @example
    * const barrier = new Barrier(zk, '/migration')
    * await barrier.raise()
    * await barrier.raise()
    * await zk.exists('/migration').then(stat => stat !== null) // => true
    */
-  async raise(): Promise<void> {
-    await ensureDirectory(this.#client, this.path, { mode: 'persistent', acl: this.#acl })
+  raise(options: WaitOptions = {}): Promise<void> {
+    return this.#wait('raise', options, signal =>
+      ensureDirectory(this.#client, this.path, { mode: 'persistent', acl: this.#acl, signal }),
+    )
   }
 
   /**
-   * Lowers the barrier: deletes its node, and so ends every wait. Does nothing if it is down already.
-   * @throws ZooKeeperError, for example NOAUTH, NOTEMPTY, SESSIONEXPIRED
+   * Lowers the barrier: deletes its node, and so ends every wait. Does nothing if it is down already. Waits through lost
+   * connections.
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, NOTEMPTY, SESSIONEXPIRED
    * @example
    * const barrier = new Barrier(zk, '/migration')
    * await barrier.raise()
@@ -75,12 +79,10 @@ export class Barrier {
    * await barrier.lower()
    * await zk.exists('/migration') // => null
    */
-  async lower(): Promise<void> {
-    try {
-      await this.#client.retry(() => this.#client.delete(this.path))
-    } catch (error) {
-      ignoring('NONODE')(error)
-    }
+  lower(options: WaitOptions = {}): Promise<void> {
+    return this.#wait('lower', options, signal =>
+      this.#client.retry(() => this.#client.delete(this.path, { signal }), { signal }).catch(ignoring('NONODE')),
+    )
   }
 
   /**
@@ -93,9 +95,34 @@ export class Barrier {
    * await barrier.wait({ timeout: 10 }) // throws TIMEOUT
    */
   wait(options: WaitOptions = {}): Promise<void> {
-    return cancellableWait('wait', this.#client, this.path, options, async signal => {
-      while (await this.#client.retry(() => nextChange(this.#client, this.path, signal), { signal }));
-    })
+    return this.#wait('wait', options, signal =>
+      follow(
+        this.#client,
+        scope => this.#watch(scope),
+        isUp => !isUp,
+        signal,
+      ),
+    )
+  }
+
+  /**
+   * Reads, behind a sync, whether the barrier is up. The connected server may lag behind the one where it was raised.
+   * Not with exists(), which would also set a watch while the barrier is down.
+   */
+  async #watch(signal: AbortSignal): Promise<Seen<boolean>> {
+    const syncing = this.#client.sync(this.path, { signal })
+    const reading = readWatched(signal, options => this.#client.getData(this.path, options))
+    try {
+      const [{ changed }] = await Promise.all([reading, syncing])
+      return { value: true, changed }
+    } catch (error) {
+      ignoring('NONODE')(error)
+      return { value: false, changed: undefined }
+    }
+  }
+
+  #wait(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    return cancellable(this.#client, waitCall(op, this.path, options), work)
   }
 }
 
@@ -118,6 +145,8 @@ export class DoubleBarrier {
   readonly #client: Client
   readonly #acl: readonly ACL[] | undefined
   #member: OwnNode | undefined
+  /** Ends when the node of a call that failed is gone. Otherwise the next call would count it as another member. */
+  #withdrawal: Promise<void> = Promise.resolve()
 
   /**
    * @param count how many members must enter, 1 or more; the same number in all clients
@@ -148,14 +177,15 @@ export class DoubleBarrier {
       throw badArguments('enter', this.path, 'this member has entered already: call leave() first')
     const member = (this.#member = this.#newMember())
     try {
-      await cancellableWait('enter', this.#client, this.path, options, async signal => {
+      await this.#wait('enter', options, async signal => {
+        await untilAborted(this.#withdrawal, signal)
         await member.create(nothing, signal)
         const pace = newPace(this.#client)
         while (!(await this.#client.retry(() => this.#isReady(member, pace, signal), { signal })));
       })
     } catch (error) {
       this.#member = undefined
-      inBackground(this.#client, member.remove())
+      this.#withdraw(() => member.remove())
       throw error
     }
   }
@@ -178,7 +208,7 @@ export class DoubleBarrier {
     if (member === undefined) throw badArguments('leave', this.path, 'this member has not entered: call enter() first')
     this.#member = undefined
     try {
-      await cancellableWait('leave', this.#client, this.path, options, async signal => {
+      await this.#wait('leave', options, async signal => {
         // Does not wait for members that enter again in the meantime.
         const inside = new Set(await this.#client.retry(() => this.#members(signal), { signal }))
         const pace = newPace(this.#client)
@@ -187,9 +217,23 @@ export class DoubleBarrier {
         await this.#deleteReady()
       })
     } catch (error) {
-      inBackground(this.#client, this.#withdraw(member))
+      this.#withdraw(async () => {
+        await member.remove()
+        if ((await this.#client.retry(() => this.#members())).length === 0) await this.#deleteReady()
+      })
       throw error
     }
+  }
+
+  #wait(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    return cancellable(this.#client, waitCall(op, this.path, options), work)
+  }
+
+  /** Cleans up in the background after a call that failed. The next call waits for it. */
+  #withdraw(cleanUp: () => Promise<void>): void {
+    const before = this.#withdrawal
+    this.#withdrawal = Promise.all([before, cleanUp()]).then(nothing, nothing)
+    inBackground(this.#client, this.#withdrawal)
   }
 
   /**
@@ -233,11 +277,6 @@ export class DoubleBarrier {
 
   #deleteReady(): Promise<void> {
     return this.#client.retry(() => this.#client.delete(this.#ready)).catch(ignoring('NONODE'))
-  }
-
-  async #withdraw(member: OwnNode): Promise<void> {
-    await member.remove()
-    if ((await this.#client.retry(() => this.#members())).length === 0) await this.#deleteReady()
   }
 
   /** Returns true if all other members have left, and false after an event: call it again then. */
@@ -290,16 +329,6 @@ export function leaveStep(
     ? { removesOwn: others.length === 0, waitsFor: others.at(-1) }
     : { removesOwn: true, waitsFor: lowest }
 }
-
-/** Makes a wait cancellable. Needs no undo: the signal removes the watches, and the callers remove their nodes. */
-const cancellableWait = <T>(
-  op: string,
-  client: Client,
-  path: string,
-  options: WaitOptions,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> =>
-  cancellable(client, { op, path, options, checks: waitOptionChecks }, work, done => done.then(nothing, nothing))
 
 const nothing = () => Promise.resolve()
 

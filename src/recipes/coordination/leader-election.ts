@@ -1,12 +1,14 @@
 // Leader election, with the nodes of Curator's LeaderLatch.
 import { checked, newPace } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
-import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
-import { forwardAbort } from '../../runtime/abort.ts'
-import type { Client } from '../../client/index.ts'
+import { optionsProblem } from '../../protocol/option-checks.ts'
+import type { Client, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
-import { waitOptionChecks } from '../node/cancellable.ts'
-import { readWatched } from '../node/read-with-watch.ts'
+import { waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { closed } from '../node/closed.ts'
+import { Follower } from '../node/follower.ts'
+import { signalChecks, type Iteration } from '../node/publisher.ts'
+import { readWatched, type Seen } from '../node/read-with-watch.ts'
 import { namesOf, sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
 import { LookAheadWaiter } from '../queue/look-ahead.ts'
 import { LockQueue } from '../queue/queue.ts'
@@ -15,13 +17,6 @@ import { runWhileHeld } from '../locks/use-held.ts'
 import { HeldUntil } from '../locks/held-until.ts'
 import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
 import { lockOptionChecks, QueueLock, type LockOptions } from '../locks/queue-lock.ts'
-
-interface SignalOption {
-  /** Ends the call when it aborts. Default: no signal. */
-  signal?: AbortSignal | undefined
-}
-
-const signalChecks: Checks<SignalOption> = { signal: waitOptionChecks.signal }
 
 /**
  * One participant, as of the moment when it was read.
@@ -64,12 +59,13 @@ class Leadership extends QueueLock {
  * const leader = await new LeaderElection(other, '/election').leader()
  * leader?.id // => 'host-1'
  */
-export class LeaderElection {
+export class LeaderElection implements AsyncDisposable {
   /** The client whose session takes part. */
   readonly client: Client
   /** The directory in which each participant has a node. */
   readonly path: string
   readonly #leadership: Leadership
+  readonly #changes: Follower<{ readonly leader: Participant | null }, Participant | null>
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: LockOptions = {}) {
@@ -77,6 +73,12 @@ export class LeaderElection {
     this.client = client
     this.path = path
     this.#leadership = new Leadership(client, path, options)
+    this.#changes = new Follower(
+      this.#leadership.queue.client,
+      path,
+      signal => this.#watchLeader(signal),
+      (before, { leader }) => (before !== undefined && before.leader?.path === leader?.path ? undefined : leader),
+    )
   }
 
   /**
@@ -90,6 +92,7 @@ export class LeaderElection {
    */
   async campaign(options: AcquireOptions = {}): Promise<Held> {
     checked('campaign', this.path, options, acquireOptionChecks)
+    this.#refuseIfClosed('campaign')
     return this.#leadership.acquire(watchingOwnNode(options))
   }
 
@@ -112,6 +115,7 @@ export class LeaderElection {
   async lead(fn: (held: Held) => void | Promise<void>, options: SignalOption = {}): Promise<void> {
     checkFunction('lead', this.path, fn)
     const { signal } = checked('lead', this.path, options, signalChecks)
+    this.#refuseIfClosed('lead')
     // A function that ends at once would otherwise write thousands of times a second.
     const pace = newPace(this.#leadership.queue.client)
     while (!signal?.aborted) {
@@ -134,17 +138,16 @@ export class LeaderElection {
   }
 
   /**
-   * Reads all participants, the leader first. Does not wait through lost connections.
-   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   * Reads all participants, the leader first. Waits through lost connections.
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
    * @example
    * const election = new LeaderElection(zk, '/election', { id: 'host-1' })
    * await using held = await election.campaign()
    * const participants = await election.participants()
    * participants.map(({ id }) => id) // => ['host-1']
    */
-  async participants(): Promise<Participant[]> {
-    const contenders = await this.#leadership.contenders()
-    return contenders.map(({ path, id, session }, i) => ({ id, isLeader: i === 0, path, session }))
+  participants(options: WaitOptions = {}): Promise<Participant[]> {
+    return this.#read('participants', options)
   }
 
   /**
@@ -155,56 +158,91 @@ export class LeaderElection {
    * await using held = await election.campaign()
    * await election.leader().then(leader => leader?.path) // => held.path
    */
-  async leader(): Promise<Participant | null> {
-    return (await this.participants())[0] ?? null
+  async leader(options: WaitOptions = {}): Promise<Participant | null> {
+    return (await this.#read('leader', options))[0] ?? null
+  }
+
+  async #read(op: string, options: WaitOptions): Promise<Participant[]> {
+    this.#refuseIfClosed(op)
+    const { queue } = this.#leadership
+    const call = waitCall(op, this.path, options)
+    const contenders = await waitingRead(queue.client, call, signal => queue.contenders({ signal }))
+    return contenders.map(({ path, id, session }, i) => ({ id, isLeader: i === 0, path, session }))
   }
 
   /**
-   * Yields the current leader, and then each new one; null while there is no leader. Does not participate, writes
-   * nothing, and needs one watch. Skips leaders that come and go between two reads. Ends when the signal aborts.
-   * @throws ZooKeeperError BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session
+   * Yields the present leader, or null if there is none, and then each new one, without taking part. A slow reader gets
+   * the latest. Needs one watch, on the leader's node, which all listeners and loops of this object share.
+   * @throws ZooKeeperError BADARGUMENTS; when iterating: the signal's reason; ZooKeeperError NOAUTH, or the error of the
+   * session at its end
    * @example
-   * const election = new LeaderElection(zk, '/election', { id: 'host-1' })
-   * await using held = await election.campaign()
-   * for await (const leader of election.leaders()) {
-   *   leader?.id // => 'host-1'
+   * for await (const leader of new LeaderElection(zk, '/election').changes()) {
+   *   leader // => null
    *   break
    * }
    */
-  async *leaders(options: SignalOption = {}): AsyncGenerator<Participant | null, void, undefined> {
-    const { signal } = checked('leaders', this.path, options, signalChecks)
-    const { client } = this.#leadership.queue
-    const pace = newPace(client)
-    let lastPath: string | null | undefined
-    for (;;) {
-      // Not AbortSignal.any(): in Node 20 the caller's signal would keep an entry for each round.
-      const round = new AbortController()
-      const stopListening = forwardAbort(signal, round)
-      try {
-        const watched = await client.retry(() => this.#watchLeader(round.signal), { signal: round.signal })
-        if (watched === undefined) {
-          await pace.wait(signal)
-          continue
-        }
-        const { leader, changed } = watched
-        if (lastPath !== (leader?.path ?? null)) yield leader
-        lastPath = leader?.path ?? null
-        await changed
-      } catch (error) {
-        if (signal?.aborted) return
-        throw error
-      } finally {
-        stopListening()
-        round.abort()
-      }
-    }
+  changes(options: SignalOption = {}): Iteration<Participant | null> {
+    return this.#changes.read(options)
+  }
+
+  /**
+   * Calls the listener with each new leader after this call, or with null if there is none any more. Registering the
+   * same function again has no effect. Errors that the listener throws are passed to the option `onUncaughtError` of
+   * the client. So is an error of a read, for example NOAUTH, which also removes the listeners.
+   * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * await using election = new LeaderElection(zk, '/election', { id: 'host-1' })
+   * const elected = new Promise<Participant | null>(resolve => election.on('change', resolve))
+   * await using held = await election.campaign()
+   * await elected.then(leader => leader?.id) // => 'host-1'
+   */
+  on(event: 'change', listener: (leader: Participant | null) => unknown): this {
+    this.#changes.on(event, listener)
+    return this
+  }
+
+  /**
+   * Removes a listener that {@link on} registered. The watch goes with the last one.
+   * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * const leaders: unknown[] = []
+   * const listener = (leader: Participant | null) => leaders.push(leader)
+   * const election = new LeaderElection(zk, '/election').on('change', listener).off('change', listener)
+   * await election.campaign().then(held => held.release())
+   * leaders // => []
+   */
+  off(event: 'change', listener: (leader: Participant | null) => unknown): this {
+    this.#changes.off(event, listener)
+    return this
+  }
+
+  /**
+   * Removes the listeners, and ends the loops over {@link changes}. Later calls reject with CLOSED. A leadership stays
+   * held until it is released, and `lead` runs until its signal aborts. May be called again. Never rejects.
+   * @example
+   * const election = new LeaderElection(zk, '/election')
+   * await election.close()
+   * await election.leader() // throws CLOSED
+   */
+  close(): Promise<void> {
+    this.#changes.close()
+    return Promise.resolve()
+  }
+
+  /** Calls {@link close}, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #refuseIfClosed(op: string): void {
+    if (this.#changes.isClosed) throw closed(op, this.path)
   }
 
   /**
    * Reads and watches the leader, or the directory if there is no leader. Returns undefined if the leader changed
-   * during the call: the caller must then abort the signal, which removes the watch, and call again.
+   * during the call.
    */
-  async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> } | undefined> {
+  async #watchLeader(signal: AbortSignal): Promise<Seen<{ leader: Participant | null }> | undefined> {
     const { queue } = this.#leadership
     const { client, directory, names } = queue
     const first = firstOf((await queue.list({ signal })).children, names)
@@ -214,13 +252,13 @@ export class LeaderElection {
       if (node === undefined) return undefined
       const { data, stat } = node.value
       const leader = { id: data?.toString() ?? '', isLeader: true, path, session: stat.ephemeralOwner }
-      return { leader, changed: node.changed }
+      return { value: { leader }, changed: node.changed }
     }
     const list = await unlessMissing(readWatched(signal, options => client.getChildren(directory, options)))
     const { value, changed } = list ?? (await readWatched(signal, options => client.exists(directory, options)))
     const isEmpty = value === null || ('children' in value && firstOf(value.children, names) === undefined)
     // If a participant has joined since the first list, only the leader's node must be watched.
-    return isEmpty ? { leader: null, changed } : undefined
+    return { value: { leader: null }, changed: isEmpty ? changed : undefined }
   }
 }
 

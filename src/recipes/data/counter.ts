@@ -2,14 +2,15 @@
 import { anACL } from '../../client/recipe-support.ts'
 import { badArguments, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
-import type { Client } from '../../client/index.ts'
+import type { Client, SignalOption } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import type { WaitOptions } from '../node/cancellable.ts'
+import { Follower } from '../node/follower.ts'
+import type { Iteration } from '../node/publisher.ts'
 import { RecipeError } from '../node/recipe-error.ts'
-import { ChangeListeners } from './change-listeners.ts'
 import { formats, rangeProblem, type CounterFormat } from './counter-format.ts'
-import { SharedValue } from './shared-value.ts'
-import type { ChangesOptions, VersionedData } from './shared-value-options.ts'
+import { readIdentified, SharedValue } from './shared-value.ts'
+import type { VersionedData } from './shared-value-options.ts'
 
 /**
  * An integer: a bigint, or a number that is a safe integer.
@@ -54,14 +55,14 @@ const counterChecks: Checks<CounterOptions> = {
  * await Promise.all([orders.increment(), orders.add(2)])
  * await orders.get() // => 3n
  */
-export class Counter {
+export class Counter implements AsyncDisposable {
   /** The node that holds the number. */
   readonly path: string
   /** How the node holds the number. */
   readonly format: CounterFormat
   readonly #initial: bigint
   readonly #value: SharedValue
-  readonly #listeners: ChangeListeners<bigint>
+  readonly #changes: Follower<bigint, bigint>
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: CounterOptions = {}) {
@@ -73,16 +74,21 @@ export class Counter {
     const problem = rangeProblem(format, this.#initial)
     if (problem !== undefined) throw badArguments('Counter', path, `initial: ${problem}`)
     this.#value = new SharedValue(client, path, { acl })
-    this.#listeners = new ChangeListeners(client, path, each => this.changes(each))
+    const view = client.chroot('/')
+    const read = async (signal: AbortSignal) => {
+      const { value, changed } = await readIdentified(view, path, null, signal)
+      return { value: this.#decode(value.value), changed }
+    }
+    this.#changes = new Follower(view, path, read, (before, after) => (before === after ? undefined : after))
   }
 
   /**
    * Reads the value from the connected server, which may lag behind, as {@link SharedValue.get} does.
-   * @throws RecipeError UNSUPPORTED if the node's data has another format; ZooKeeperError, for example NOAUTH
+   * @throws RecipeError UNSUPPORTED if the node's data has another format; otherwise as {@link SharedValue.get}
    * @example await new Counter(zk, '/orders', { initial: 7 }).get() // => 7n
    */
-  async get(): Promise<bigint> {
-    return this.#decode(await this.#value.get())
+  async get(options: WaitOptions = {}): Promise<bigint> {
+    return this.#decode(await this.#value.get(options))
   }
 
   /**
@@ -120,75 +126,93 @@ export class Counter {
   }
 
   /**
-   * Replaces the value, also if the node's data has another format. Throws as {@link add}.
+   * Replaces the value, also if the node's data has another format. Resolves with the value. Throws as {@link add}.
    * @example
    * const orders = new Counter(zk, '/orders')
-   * await orders.set(7)
-   * await orders.get() // => 7n
+   * await orders.set(7) // => 7n
    */
-  async set(value: Integer, options: WaitOptions = {}): Promise<void> {
+  async set(value: Integer, options: WaitOptions = {}): Promise<bigint> {
     const bytes = this.#encode(this.#checked('set', value))
-    await this.#value.set(bytes, options)
+    return this.#decode(await this.#value.set(bytes, options))
   }
 
   /**
-   * Replaces the value if it is the expected one, and resolves with true. Otherwise resolves with false and writes
+   * Replaces the value if it is the expected one, and resolves with the new one. Otherwise resolves with null and writes
    * nothing. Throws as {@link add}.
    * @example
    * const orders = new Counter(zk, '/orders')
-   * await orders.compareAndSet(0, 5) // => true
-   * await orders.compareAndSet(0, 6) // => false
+   * await orders.compareAndSet(0, 5) // => 5n
+   * await orders.compareAndSet(0, 6) // => null
    */
-  async compareAndSet(expected: Integer, next: Integer, options: WaitOptions = {}): Promise<boolean> {
+  async compareAndSet(expected: Integer, next: Integer, options: WaitOptions = {}): Promise<bigint | null> {
     const [present, value] = [this.#checked('compareAndSet', expected), this.#checked('compareAndSet', next)]
-    let isEqual = false
+    let isEqual = false as boolean
     await this.#update(current => {
       isEqual = current === present
       return isEqual ? value : undefined
     }, options)
-    return isEqual
+    return isEqual ? value : null
   }
 
   /**
-   * Yields the present value, and then each new one, as {@link SharedValue.changes} does.
-   * @throws RecipeError UNSUPPORTED if the node's data has another format; ZooKeeperError as
-   * {@link SharedValue.changes}
+   * Yields the present value, and then each new one, as {@link SharedValue.changes} does. A node that is created with the
+   * value that the counter had already is no change.
+   * @throws RecipeError UNSUPPORTED if the node's data has another format; otherwise as {@link SharedValue.changes}
    * @example
    * for await (const value of new Counter(zk, '/orders').changes()) {
    *   value // => 0n
    *   break
    * }
    */
-  async *changes(options: ChangesOptions = {}): AsyncGenerator<bigint, void, undefined> {
-    for await (const value of this.#value.changes(options)) yield this.#decode(value)
+  changes(options: SignalOption = {}): Iteration<bigint> {
+    return this.#changes.read(options)
   }
 
   /**
-   * Calls the listener with the present value, and then with each new one. Treats errors as {@link SharedValue.on}
-   * does. RecipeError UNSUPPORTED, which means that the node's data has another format, is an error of a read.
+   * Calls the listener with each new value after this call. Treats errors as {@link SharedValue.on} does. RecipeError
+   * UNSUPPORTED, which means that the node's data has another format, is an error of a read.
    * @throws ZooKeeperError BADARGUMENTS
    * @example
-   * const next = new Promise(resolve => new Counter(zk, '/orders', { initial: 7 }).on('change', resolve))
+   * await using orders = new Counter(zk, '/orders')
+   * const next = new Promise(resolve => orders.on('change', resolve))
+   * await orders.set(7)
    * await next // => 7n
    */
   on(event: 'change', listener: (value: bigint) => unknown): this {
-    this.#listeners.on(event, listener)
+    this.#changes.on(event, listener)
     return this
   }
 
   /**
-   * Removes a listener that {@link on} registered, and its watch.
+   * Removes a listener that {@link on} registered. The watch goes with the last one.
    * @throws ZooKeeperError BADARGUMENTS
    * @example
    * const values: bigint[] = []
    * const listener = (value: bigint) => values.push(value)
-   * new Counter(zk, '/orders').on('change', listener).off('change', listener)
-   * await zk.sync('/')
+   * const orders = new Counter(zk, '/orders').on('change', listener).off('change', listener)
+   * await orders.increment()
    * values // => []
    */
   off(event: 'change', listener: (value: bigint) => unknown): this {
-    this.#listeners.off(event, listener)
+    this.#changes.off(event, listener)
     return this
+  }
+
+  /**
+   * Ends this object, as {@link SharedValue.close} does.
+   * @example
+   * const orders = new Counter(zk, '/orders')
+   * await orders.close()
+   * await orders.increment() // throws CLOSED
+   */
+  async close(): Promise<void> {
+    this.#changes.close()
+    await this.#value.close()
+  }
+
+  /** Calls {@link close}, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   #update(fn: (current: bigint) => bigint | undefined, options: WaitOptions): Promise<VersionedData> {

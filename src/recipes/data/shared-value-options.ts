@@ -1,5 +1,5 @@
 // The options of a SharedValue, their checks, and the value with its version.
-import { anACL, aSignal, dataProblem } from '../../client/recipe-support.ts'
+import { anACL, dataProblem } from '../../client/recipe-support.ts'
 import type { Data } from '../../client/index.ts'
 import type { ACL } from '../../protocol/index.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
@@ -31,23 +31,7 @@ export interface VersionedData {
   version: number | null
 }
 
-/**
- * Options of `changes()`.
- * @example
- * const stop = new AbortController()
- * const options: ChangesOptions = { signal: stop.signal }
- * for await (const { version } of new SharedValue(zk, '/text').changes(options)) {
- *   version // => null
- *   break
- * }
- */
-export interface ChangesOptions {
-  /** Ends the iteration when it aborts. Default: no signal. */
-  signal?: AbortSignal | undefined
-}
-
 export const valueChecks: Checks<SharedValueOptions> = {
   initial: mustBe('a Uint8Array, a string or null', value => dataProblem(value) === undefined),
   acl: anACL,
 }
-export const changesChecks: Checks<ChangesOptions> = { signal: aSignal }

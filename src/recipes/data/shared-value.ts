@@ -1,23 +1,18 @@
 // Data that clients share: values, counters, queues of items, leases; and policies of retries. This file: a value that
 // is updated by its version.
 // May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { checked, inBackground, newDataProblem, newPace, type Pace } from '../../client/recipe-support.ts'
+import { inBackground, newDataProblem, newPace, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, parentOf, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
-import { forwardAbort } from '../../runtime/abort.ts'
-import type { Client, Data, MultiOp } from '../../client/index.ts'
+import type { Client, Data, MultiOp, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
-import { readWatched } from '../node/read-with-watch.ts'
-import { ChangeListeners } from './change-listeners.ts'
+import { cancellable, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { closed } from '../node/closed.ts'
+import { Follower } from '../node/follower.ts'
+import type { Iteration } from '../node/publisher.ts'
+import { readWatched, type Seen } from '../node/read-with-watch.ts'
 import { MarkedMulti } from './marked-multi.ts'
-import {
-  changesChecks,
-  valueChecks,
-  type ChangesOptions,
-  type SharedValueOptions,
-  type VersionedData,
-} from './shared-value-options.ts'
+import { valueChecks, type SharedValueOptions, type VersionedData } from './shared-value-options.ts'
 
 /**
  * The data of one node, which several clients update. An update is executed exactly once, also if the connection is
@@ -32,15 +27,17 @@ import {
  * await value.compareAndSet(written, 'c')
  * await value.compareAndSet(written, 'd') // => null
  */
-export class SharedValue {
+export class SharedValue implements AsyncDisposable {
   /** The node that holds the value. */
   readonly path: string
   readonly #client: Client
   readonly #initial: Buffer | null
   readonly #acl: readonly ACL[] | undefined
-  readonly #listeners: ChangeListeners<VersionedData>
+  readonly #changes: Follower<IdentifiedData, VersionedData>
   /** The end of the last write of this object. The next one waits for it, because it would only be refused. */
   #last: Promise<unknown> = Promise.resolve()
+  /** Ends when the markers of all writes are removed. */
+  #removals: Promise<unknown> = Promise.resolve()
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: SharedValueOptions = {}) {
@@ -49,26 +46,34 @@ export class SharedValue {
     this.#client = client.chroot('/')
     this.#initial = bufferOf(options.initial ?? (options.initial === null ? null : ''))
     this.#acl = options.acl
-    this.#listeners = new ChangeListeners(this.#client, path, each => this.changes(each))
+    this.#changes = new Follower(
+      this.#client,
+      path,
+      signal => readIdentified(this.#client, path, this.#initial, signal),
+      (before, { id, value }) => (before?.id === id ? undefined : value),
+    )
   }
 
   /**
    * Reads the value from the connected server, which may lag behind: call `sync(path)` of the client first to read the
    * latest value. Waits through lost connections.
-   * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
+   * {@link close}
    * @example
    * await zk.create('/colour', 'blue')
    * const { data, version } = await new SharedValue(zk, '/colour').get()
    * data?.toString() // => 'blue'
    * version // => 0
    */
-  get(): Promise<VersionedData> {
-    return this.#client.retry(() => this.#read())
+  async get(options: WaitOptions = {}): Promise<VersionedData> {
+    this.#refuseIfClosed('get')
+    return waitingRead(this.#client, waitCall('get', this.path, options), signal => this.#read(signal))
   }
 
   /**
    * Reads the value, and writes the result of the function if the value has not changed in between; otherwise begins
-   * again. Creates the node and its parents if they do not exist. Resolves with the value that was written.
+   * again. Creates the node and its parents if they do not exist. Resolves with the value that was written, or that was
+   * left. A value is left only after a sync, because the connected server may lag behind.
    *
    * If the call is cancelled, or the session ends, the value may be written nevertheless. The error then has the fate
    * `unknown`, or is the signal's reason.
@@ -85,11 +90,16 @@ export class SharedValue {
     checkFunction('update', this.path, fn)
     return this.#write('update', options, async (marked, signal) => {
       const pace = newPace(this.#client)
+      let isSynced = false
       for (;;) {
-        const current = await this.#client.retry(() => this.#read(), { signal })
+        const current = await this.#client.retry(() => this.#read(signal, isSynced), { signal })
         signal.throwIfAborted()
         const next = fn(current.data)
-        if (next === undefined) return current
+        if (next === undefined) {
+          if (isSynced) return current
+          isSynced = true
+          continue
+        }
         const written = await this.#tryWrite(current.version, checkedData('update', this.path, next), marked, signal)
         if (written !== undefined) return written
         await pace.wait(signal)
@@ -110,7 +120,7 @@ export class SharedValue {
 
   /**
    * Writes the data if the value still has the version that was read. Otherwise resolves with null and writes nothing.
-   * @param expected the result of an earlier call of this object or of another
+   * @param expected the result of an earlier call of this object or of another. Its version is 0 or more
    * @throws as {@link update}
    * @example
    * const colour = new SharedValue(zk, '/colour')
@@ -124,7 +134,8 @@ export class SharedValue {
     options: WaitOptions = {},
   ): Promise<VersionedData | null> {
     const version = (expected as typeof expected | null | undefined)?.version
-    if (version === undefined || (version !== null && !Number.isInteger(version)))
+    // For the server, version -1 means any.
+    if (version === undefined || (version !== null && !(Number.isInteger(version) && version >= 0)))
       throw badArguments('compareAndSet', this.path, 'the first argument must be the result of an earlier call')
     const next = checkedData('compareAndSet', this.path, data)
     return this.#write(
@@ -135,99 +146,95 @@ export class SharedValue {
   }
 
   /**
-   * Yields the present value, and then each new one. Skips values that are replaced between two reads. Yields no value
-   * twice. Needs one watch, and ends when the signal aborts.
-   * @throws ZooKeeperError BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session
+   * Yields the present value, and then each new one. A slow reader gets the latest, and skips those in between. No value
+   * is yielded twice. All listeners and loops of this object share one watch.
+   * @throws ZooKeeperError BADARGUMENTS; when iterating: the signal's reason; ZooKeeperError NOAUTH, or the error of the
+   * session at its end
    * @example
    * for await (const { data } of new SharedValue(zk, '/colour', { initial: 'blue' }).changes()) {
    *   data?.toString() // => 'blue'
    *   break
    * }
    */
-  async *changes(options: ChangesOptions = {}): AsyncGenerator<VersionedData, void, undefined> {
-    const { signal } = checked('changes', this.path, options, changesChecks)
-    const pace = newPace(this.#client)
-    let last: string | undefined
-    for (;;) {
-      // Not AbortSignal.any(): in Node 20 the caller's signal would keep an entry for each round.
-      const round = new AbortController()
-      const stopListening = forwardAbort(signal, round)
-      try {
-        const watched = await this.#client.retry(() => this.#readWatched(round.signal), { signal: round.signal })
-        const isNew = watched !== undefined && watched.id !== last
-        if (isNew) yield watched.value
-        last = watched?.id ?? last
-        await watched?.changed
-        if (!isNew) await pace.wait(signal)
-      } catch (error) {
-        if (signal?.aborted) return
-        throw error
-      } finally {
-        stopListening()
-        round.abort()
-      }
-    }
+  changes(options: SignalOption = {}): Iteration<VersionedData> {
+    return this.#changes.read(options)
   }
 
   /**
-   * Calls the listener with the present value, and then with each new one, as {@link changes} yields them. Each
-   * listener needs one watch, until {@link off} or the end of the session. Registering the same function again has no
-   * effect.
+   * Calls the listener with each new value after this call: call {@link get} next to miss none. Registering the same
+   * function again has no effect.
    *
    * Errors that the listener throws are passed to the option `onUncaughtError` of the client. So is an error of a read,
-   * for example NOAUTH, which also removes the listener.
+   * for example NOAUTH, which also removes the listeners.
    * @throws ZooKeeperError BADARGUMENTS
    * @example
-   * new SharedValue(zk, '/colour').on('change', ({ version }) => {
-   *   version // => null
-   * })
+   * const colour = new SharedValue(zk, '/colour')
+   * const next = new Promise<VersionedData>(resolve => colour.on('change', resolve))
+   * await colour.set('blue')
+   * await next.then(({ data }) => data?.toString()) // => 'blue'
+   * await colour.close()
    */
   on(event: 'change', listener: (value: VersionedData) => unknown): this {
-    this.#listeners.on(event, listener)
+    this.#changes.on(event, listener)
     return this
   }
 
   /**
-   * Removes a listener that {@link on} registered, and its watch.
+   * Removes a listener that {@link on} registered. The watch goes with the last one.
    * @throws ZooKeeperError BADARGUMENTS
    * @example
    * const versions: unknown[] = []
    * const listener = ({ version }: VersionedData) => versions.push(version)
-   * new SharedValue(zk, '/colour').on('change', listener).off('change', listener)
-   * await zk.sync('/')
+   * const colour = new SharedValue(zk, '/colour').on('change', listener).off('change', listener)
+   * await colour.set('blue')
    * versions // => []
    */
   off(event: 'change', listener: (value: VersionedData) => unknown): this {
-    this.#listeners.off(event, listener)
+    this.#changes.off(event, listener)
     return this
   }
 
+  /**
+   * Removes the listeners, and ends the loops over {@link changes}. Resolves when the writes of this object have ended,
+   * and their markers are removed. Later calls reject with CLOSED. May be called again. Never rejects.
+   * @example
+   * const colour = new SharedValue(zk, '/colour')
+   * await colour.close()
+   * await colour.get() // throws CLOSED
+   */
+  async close(): Promise<void> {
+    this.#changes.close()
+    await this.#removals
+  }
+
+  /** Calls {@link close}, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #refuseIfClosed(op: string): void {
+    if (this.#changes.isClosed) throw closed(op, this.path)
+  }
+
   /** Runs a write after the earlier ones of this object. Removes its marker in the background. */
-  #write<T>(
+  async #write<T>(
     op: string,
     options: WaitOptions,
     work: (marked: MarkedMulti, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
+    this.#refuseIfClosed(op)
     const marked = new MarkedMulti(this.#client, this.path, this.#acl)
-    const call = { op, path: this.path, options, checks: waitOptionChecks }
-    return cancellable(
-      this.#client,
-      call,
-      signal => {
-        const done = this.#last.then(() => {
-          signal.throwIfAborted()
-          return work(marked, signal)
-        })
-        const ended = done.then(nothing, nothing)
-        this.#last = ended
-        inBackground(
-          this.#client,
-          ended.then(() => marked.remove()),
-        )
-        return done
-      },
-      done => done.then(nothing, nothing),
-    )
+    return cancellable(this.#client, waitCall(op, this.path, options), signal => {
+      const done = this.#last.then(() => {
+        signal.throwIfAborted()
+        return work(marked, signal)
+      })
+      this.#last = done.then(nothing, nothing)
+      const removal = this.#last.then(() => marked.remove()).catch(nothing)
+      this.#removals = this.#removals.then(() => removal)
+      inBackground(this.#client, removal)
+      return done
+    })
   }
 
   /** Writes the data if the node has this version. Returns undefined if it has not, or no longer. */
@@ -257,34 +264,44 @@ export class SharedValue {
     }
   }
 
-  async #read(): Promise<VersionedData> {
+  async #read(signal: AbortSignal, isSynced = false): Promise<VersionedData> {
+    const syncing = isSynced ? this.#client.sync(this.path, { signal }) : undefined
     try {
-      const { data, stat } = await this.#client.getData(this.path)
+      const [{ data, stat }] = await Promise.all([this.#client.getData(this.path, { signal }), syncing])
       return { data, version: stat.version }
     } catch (error) {
       if (!isCode(error, 'NONODE')) throw error
-      return { data: this.#initial, version: null }
+      return { data: bufferOf(this.#initial), version: null }
     }
   }
+}
 
-  /**
-   * Reads the value with a watch. Returns undefined if the node was created during the call: the caller must then abort
-   * the signal, which removes the watch, and call again.
-   * @returns `id` differs for each value, also if the node is deleted and created again
-   */
-  async #readWatched(
-    signal: AbortSignal,
-  ): Promise<{ id: string; value: VersionedData; changed: Promise<void> } | undefined> {
-    try {
-      const { value, changed } = await readWatched(signal, options => this.#client.getData(this.path, options))
-      const { data, stat } = value
-      return { id: `${stat.czxid} ${stat.version}`, value: { data, version: stat.version }, changed }
-    } catch (error) {
-      if (!isCode(error, 'NONODE')) throw error
-    }
-    const { value, changed } = await readWatched(signal, options => this.#client.exists(this.path, options))
-    return value === null ? { id: '', value: { data: this.#initial, version: null }, changed } : undefined
+/** A value, and an id that differs for each, also if the node is deleted and created again. */
+export interface IdentifiedData {
+  readonly id: string
+  readonly value: VersionedData
+}
+
+/**
+ * Reads a value with a watch. If there is no node, reads again with the watch of exists(), because getData() sets none
+ * then.
+ */
+export async function readIdentified(
+  client: Client,
+  path: string,
+  initial: Buffer | null,
+  signal: AbortSignal,
+): Promise<Seen<IdentifiedData>> {
+  try {
+    const { value, changed } = await readWatched(signal, options => client.getData(path, options))
+    const { data, stat } = value
+    return { value: { id: `${stat.czxid} ${stat.version}`, value: { data, version: stat.version } }, changed }
+  } catch (error) {
+    if (!isCode(error, 'NONODE')) throw error
   }
+  const { value, changed } = await readWatched(signal, options => client.exists(path, options))
+  const missing = { id: '', value: { data: bufferOf(initial), version: null } }
+  return { value: missing, changed: value === null ? changed : undefined }
 }
 
 function checkedData(op: string, path: string, data: unknown): Buffer | null {

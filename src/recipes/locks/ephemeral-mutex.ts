@@ -4,7 +4,7 @@ import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { cancellable, releasing, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, releasing, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { readNodes } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
@@ -12,7 +12,7 @@ import { OwnNode } from '../node/own-node.ts'
 import { nextChange } from '../node/read-with-watch.ts'
 import type { ContenderNode } from '../queue/queue.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { callOf, contendersCall, Lock, type AcquireOptions } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 
 /**
@@ -81,7 +81,7 @@ export class EphemeralMutex extends Lock {
    * known, because they have no nodes. Throws as for other locks.
    */
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
-    return waitingRead(this.#view, contendersCall(this.path, options), async signal => {
+    return waitingRead(this.#view, waitCall('contenders', this.path, options), async signal => {
       const nodes = await readNodes(this.#view, parentOf(this.path), [nameOf(this.path)], { signal })
       const { path } = this
       return nodes.map(({ data, stat }) => ({ path, sequence: 0, id: idIn(data), session: stat.ephemeralOwner }))

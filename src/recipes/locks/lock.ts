@@ -115,10 +115,3 @@ export function checkUse(path: string, fn: unknown, options: AcquireOptions, che
   checkFunction('use', path, fn)
   checked('use', path, options, checks)
 }
-
-export const contendersCall = (path: string, options: WaitOptions): RecipeCall => ({
-  op: 'contenders',
-  path,
-  options,
-  checks: waitOptionChecks,
-})

@@ -4,14 +4,21 @@ import { aBoolean, aFunction, anACL } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
-import { cancellable, releasing, waitingRead, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
+import {
+  cancellable,
+  releasing,
+  waitCall,
+  waitingRead,
+  type RecipeCall,
+  type WaitOptions,
+} from '../node/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
 import type { OnForeignContenders } from '../queue/foreign-contenders.ts'
 import type { ContenderNode, LockQueue } from '../queue/queue.ts'
 import type { Waiter } from '../queue/waiter.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { callOf, contendersCall, Lock, type AcquireOptions } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 
 /**
  * Options of all locks.
@@ -113,7 +120,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
   }
 
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
-    const call = contendersCall(this.path, options)
+    const call = waitCall('contenders', this.path, options)
     return waitingRead(this.queue.client, call, signal => this.queue.contenders({ signal }))
   }
 

@@ -5,13 +5,20 @@ import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
 import type { Children } from '../node/children.ts'
-import { cancellable, releasing, waitingRead, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import {
+  cancellable,
+  releasing,
+  waitCall,
+  waitOptionChecks,
+  waitingRead,
+  type WaitOptions,
+} from '../node/cancellable.ts'
 import { namesOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
 import { LockQueue, type ContenderNode } from '../queue/queue.ts'
 import type { Turn } from '../queue/turn.ts'
 import { HerdWaiter } from '../queue/waiter.ts'
 import { NodeHeld, type Held, type HoldOptions } from './held.ts'
-import { callOf, contendersCall, Lock, type AcquireOptions } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 
@@ -119,7 +126,7 @@ export class Semaphore extends Lock {
    * await semaphore.contenders().then(all => all.map(({ id }) => id)) // => ['host-1']
    */
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
-    const call = contendersCall(this.path, options)
+    const call = waitCall('contenders', this.path, options)
     return waitingRead(this.#queue.client, call, signal => this.#queue.contenders({ signal }))
   }
 

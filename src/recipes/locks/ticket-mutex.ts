@@ -3,9 +3,8 @@
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { LockQueue, type ContenderNode } from '../queue/queue.ts'
-import { contendersCall } from './lock.ts'
 import { lockOptionChecks, QueueLock, type LockOptions } from './queue-lock.ts'
 import { tickets } from './ticket.ts'
 import { TicketLives } from './ticket-lives.ts'
@@ -41,7 +40,7 @@ export class TicketMutex extends QueueLock {
 
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
     const { client } = this.queue
-    return waitingRead(client, contendersCall(this.path, options), async signal => {
+    return waitingRead(client, waitCall('contenders', this.path, options), async signal => {
       const life = await this.#lives.present(signal)
       if (life === undefined) return []
       return new LockQueue(client, this.#lives.directoryOf(life), tickets, {}).contenders({ signal })

@@ -39,6 +39,14 @@ export interface RecipeCall<O extends WaitOptions = WaitOptions> {
   readonly checks: Checks<O>
 }
 
+/** Returns a call that has no options but those of every wait. */
+export const waitCall = (op: string, path: string, options: WaitOptions): RecipeCall => ({
+  op,
+  path,
+  options,
+  checks: waitOptionChecks,
+})
+
 /** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
 const ENDED = new Error('the call has ended')
 

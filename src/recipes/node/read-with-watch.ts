@@ -1,6 +1,8 @@
 // A read with a watch, and a promise of the watch's event.
 import { isCode } from '../../protocol/index.ts'
-import { onAbort } from '../../runtime/abort.ts'
+import { newPace } from '../../client/recipe-support.ts'
+import { inScope, onAbort } from '../../runtime/abort.ts'
+import { Condition } from '../../runtime/condition.ts'
 import type { Client, ReadOptions, WatchEvent } from '../../client/index.ts'
 
 export interface WatchedRead<T> {
@@ -41,6 +43,37 @@ export async function readWatched<T>(
     stopListening()
     throw error
   }
+}
+
+/** A value to follow. `changed` is undefined if the value has changed already: it is then read again, after a pace. */
+export interface Seen<T> extends Pick<WatchedRead<T>, 'value'> {
+  changed: Promise<void> | undefined
+}
+
+/**
+ * Reads with a watch, and again after each event, also after lost connections.
+ * @param read sends its first request before it returns. Resolves with undefined if there is no value, because it has
+ * changed meanwhile: it is then called again
+ * @param onRead is told each value that was read; returns true to end
+ * @param signal makes the call reject with its reason
+ * @param again makes the call read again at once
+ */
+export async function follow<T>(
+  client: Client,
+  read: (signal: AbortSignal) => Promise<Seen<T> | undefined>,
+  onRead: (value: T) => boolean,
+  signal: AbortSignal,
+  again = new Condition(),
+): Promise<void> {
+  const pace = newPace(client)
+  const round = async (scope: AbortSignal): Promise<boolean> => {
+    const seen = await client.retry(() => read(scope), { signal: scope })
+    if (seen !== undefined && onRead(seen.value)) return true
+    if (seen?.changed === undefined) await pace.wait(scope)
+    else await Promise.race([seen.changed, again.wait(scope)])
+    return false
+  }
+  while (!(await inScope([signal], round)));
 }
 
 /**

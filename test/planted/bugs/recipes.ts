@@ -51,29 +51,18 @@ export const recipes: readonly BugsOfFile[] = [
     caughtBy: 'test/recipes/coordination/barrier.test.ts',
     bugs: [
       {
-        bug: 'a write into the barrier’s node lets the waiters pass',
-        from: 'while (await this.#client.retry(() => nextChange(this.#client, this.path, signal), { signal }));',
-        to: 'await this.#client.retry(() => nextChange(this.#client, this.path, signal), { signal })',
+        bug: 'a barrier that the connected server does not know yet lets a client pass',
+        from: 'const [{ changed }] = await Promise.all([reading, syncing])',
+        to: 'const [{ changed }] = await Promise.all([reading])',
       },
       {
         bug: 'a member whose enter() fails is counted for ever',
-        from: 'inBackground(this.#client, member.remove())',
+        from: 'this.#withdraw(() => member.remove())',
         to: '',
       },
-    ],
-  },
-  {
-    file: 'src/recipes/coordination/leader-election.ts',
-    caughtBy: 'test/recipes/coordination/leader-election.test.ts',
-    bugs: [
       {
-        bug: 'leaders() does not yield a new leader that has the id of the one before',
-        from: 'if (lastPath !== (leader?.path ?? null)) yield leader\n        lastPath = leader?.path ?? null',
-        to: 'if (lastPath !== (leader?.id ?? null)) yield leader\n        lastPath = leader?.id ?? null',
-      },
-      {
-        bug: 'leaders() leaves its watch when the loop ends',
-        from: 'round.abort()',
+        bug: 'a member whose enter() failed and is called again counts its own two nodes',
+        from: 'await untilAborted(this.#withdrawal, signal)',
         to: '',
       },
     ],
@@ -86,17 +75,6 @@ export const recipes: readonly BugsOfFile[] = [
         bug: 'a function of lead() that ends at once leads again without a pause',
         from: '      await pace.wait(signal)\n    }\n  }',
         to: '    }\n  }',
-      },
-    ],
-  },
-  {
-    file: 'src/recipes/data/change-listeners.ts',
-    caughtBy: 'test/recipes/data/change-listeners.test.ts',
-    bugs: [
-      {
-        bug: 'a listener that was removed keeps its watch',
-        from: 'this.#stops.get(listener)?.abort()',
-        to: 'this.#stops.get(listener)',
       },
     ],
   },
@@ -177,13 +155,13 @@ export const recipes: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a marker is left after each update',
-        from: 'ended.then(() => marked.remove())',
-        to: 'ended',
+        from: 'this.#last.then(() => marked.remove())',
+        to: 'this.#last',
       },
       {
         bug: 'the updates of one object contend with each other',
-        from: 'this.#last = ended\n',
-        to: '',
+        from: 'this.#last = done.then(nothing, nothing)',
+        to: 'void done.catch(nothing)',
       },
       {
         bug: 'a write stores bytes that the caller changed after the call',

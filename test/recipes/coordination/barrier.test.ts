@@ -106,6 +106,30 @@ onBothServers('DoubleBarrier', (fixture, { itInVirtualTime, itEverywhere }) => {
       expect((await fixture.observer.getChildren(fixture.path)).children).to.deep.equal([])
   })
 
+  for (const end of ['deliver', 'cut'] as const)
+    itInVirtualTime(
+      `counts a member once that enters again while the node of its last call is created (${end})`,
+      async () => {
+        const { client, faultyDial } = await fixture.openWithFaults()
+        const barrier = new DoubleBarrier(client, fixture.path, 2)
+        const held = faultyDial.holdReply(opcodes.create2)
+        const abort = new AbortController()
+        const failing = failureOf(barrier.enter({ signal: abort.signal }))
+        await held
+        abort.abort()
+        await failing
+        const entering = barrier.enter()
+        const isInside = trackSettled(entering)
+        faultyDial[end]()
+        await fixture.until(async () => (await fixture.ephemeralNodes()).length === 1)
+        await fixture.sleep(1000)
+        expect(isInside()).to.equal(false)
+        const other = new DoubleBarrier(fixture.observer, fixture.path, 2)
+        await Promise.all([entering, other.enter()])
+        await Promise.all([barrier.leave(), other.leave()])
+      },
+    )
+
   itInVirtualTime('does not count a member whose enter() has timed out', async () => {
     const [a, b, c] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const first = new DoubleBarrier(a, fixture.path, 2)

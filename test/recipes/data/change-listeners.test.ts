@@ -20,11 +20,11 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
   }
   const untilLast = (called: readonly unknown[], last: unknown) => fixture.until(() => called.at(-1) === last)
 
-  itEverywhere('get the present value and each new one, until they are removed', async () => {
+  itEverywhere('get each value that comes after them, and none before, until they are removed', async () => {
     const [value, writer] = [valueOf(await open()), valueOf(fixture.observer)]
     const { called, listener } = newListener()
     expect(value.on('change', listener).on('change', listener)).to.equal(value)
-    await untilLast(called, '- null')
+    expect(await value.get()).to.have.property('version', null)
     await writer.set('a')
     await untilLast(called, 'a 0')
     await writer.set('b')
@@ -33,10 +33,12 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
     await writer.set('c')
     const again = newListener()
     value.on('change', again.listener)
-    await untilLast(again.called, 'c 2')
+    await value.get()
+    await writer.set('d')
+    await untilLast(again.called, 'd 3')
     value.off('change', again.listener)
-    expect(called).to.deep.equal(['- null', 'a 0', 'b 1'])
-    expect(again.called).to.deep.equal(['c 2'])
+    expect(called).to.deep.equal(['a 0', 'b 1'])
+    expect(again.called).to.deep.equal(['d 3'])
   })
 
   itEverywhere('get the last value after a reconnect, and no value twice', async () => {
@@ -44,7 +46,7 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
     const [value, writer] = [valueOf(client), valueOf(fixture.observer)]
     const { called, listener } = newListener()
     value.on('change', listener)
-    await untilLast(called, '- null')
+    await value.get()
     await fixture.waitForWatches(1)
     faultyDial.cut()
     await client.whenConnected()
@@ -54,20 +56,23 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
     faultyDial.accept()
     await untilLast(called, 'b 1')
     value.off('change', listener)
-    expect(called).to.deep.equal(['- null', 'b 1'])
+    expect(called).to.deep.equal(['b 1'])
   })
 
-  itInVirtualTime('of a Counter get its numbers', async () => {
+  itInVirtualTime('of a Counter get its numbers, and nothing if the counter is created with its value', async () => {
     const [counter, writer] = [new Counter(await open(), path), new Counter(fixture.observer, path)]
     const called: bigint[] = []
     const listener = (number: bigint) => called.push(number)
     counter.on('change', listener)
-    await untilLast(called, 0n)
+    await counter.get()
+    await fixture.observer.create(path)
+    await writer.set(0)
+    await writer.set(0)
     await writer.add(5)
     await untilLast(called, 5n)
     counter.off('change', listener)
     await writer.add(1)
-    expect(called).to.deep.equal([0n, 5n])
+    expect(called).to.deep.equal([5n])
   })
 
   itInVirtualTime('are not called after off(), also if it is called in the listener before', async () => {
@@ -81,10 +86,12 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
     }
     const second = () => expect.fail('the second listener was called')
     value.on('change', first).on('change', second)
-    await untilLast(called, '- null')
+    await value.get()
     await valueOf(fixture.observer).set('a')
+    await untilLast(called, 'a 0')
+    await valueOf(fixture.observer).set('b')
     await fixture.sleep(5000)
-    expect(called).to.deep.equal(['- null'])
+    expect(called).to.deep.equal(['a 0'])
     expect(reports).to.deep.equal([])
   })
 
@@ -115,11 +122,13 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
       }
       const rejecting = () => Promise.reject(error)
       value.on('change', throwing).on('change', rejecting)
-      await untilLast(called, '- null')
-      await writer.set('a')
-      await fixture.until(() => reports.length === 4)
+      await value.get()
+      for (const letter of ['a', 'b']) {
+        await writer.set(letter)
+        await fixture.until(() => reports.length === (letter === 'a' ? 2 : 4))
+      }
       value.off('change', throwing).off('change', rejecting)
-      expect(called).to.deep.equal(['- null', 'a 0'])
+      expect(called).to.deep.equal(['a 0', 'b 1'])
       expect(reports).to.deep.equal([error, error, error, error])
     },
   )
@@ -136,26 +145,24 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
       expect(reports[0]).to.include({ code: 'UNSUPPORTED', path })
       await new Counter(fixture.observer, path).set(1)
       counter.on('change', listener)
-      await untilLast(called, 1n)
+      await counter.get()
+      await new Counter(fixture.observer, path).set(2)
+      await untilLast(called, 2n)
       counter.off('change', listener)
-      expect(called).to.deep.equal([1n])
+      expect(called).to.deep.equal([2n])
       expect(reports).to.have.length(1)
     },
   )
 
   itInVirtualTime('end silently with the session', async () => {
     const clients = [await open(), await open()] as const
-    const listeners = clients.map(client => {
-      const { called, listener } = newListener()
-      valueOf(client).on('change', listener)
-      return called
-    })
-    for (const called of listeners) await untilLast(called, '- null')
+    const { called, listener } = newListener()
+    for (const client of clients) await valueOf(client).on('change', listener).get()
     await clients[0].close()
     await fixture.expire(clients[1])
     await fixture.sleep(5000)
     expect(reports).to.deep.equal([])
-    expect(listeners).to.deep.equal([['- null'], ['- null']])
+    expect(called).to.deep.equal([])
   })
 
   itInVirtualTime('must be functions for the event `change`', async () => {

@@ -127,22 +127,22 @@ onBothServers('Counter', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   itEverywhere('compareAndSet() replaces only the expected value', async () => {
     const counter = counterOf(await fixture.open())
-    expect(await counter.compareAndSet(0, 5)).to.equal(true)
-    expect(await counter.compareAndSet(0n, 6n)).to.equal(false)
-    expect(await counter.compareAndSet(5n, 6)).to.equal(true)
+    expect(await counter.compareAndSet(0, 5)).to.equal(5n)
+    expect(await counter.compareAndSet(0n, 6n)).to.equal(null)
+    expect(await counter.compareAndSet(5n, 6)).to.equal(6n)
     expect(await counter.get()).to.equal(6n)
   })
 
   itInVirtualTime(
-    'compareAndSet() resolves with true if its reply is lost and another client has changed the value since',
+    'compareAndSet() resolves with the value if its reply is lost and another client has changed the value since',
     async () => {
       const { client, faultyDial } = await fixture.openWithFaults()
       const lost = faultyDial.dropReply(opcodes.multi).then(() => faultyDial.refuse())
       const replacing = counterOf(client).compareAndSet(0, 5)
       await lost
-      expect(await counterOf(fixture.observer).compareAndSet(5, 6)).to.equal(true)
+      expect(await counterOf(fixture.observer).compareAndSet(5, 6)).to.equal(6n)
       faultyDial.accept()
-      expect(await replacing).to.equal(true)
+      expect(await replacing).to.equal(5n)
       expect(await counterOf(client).get()).to.equal(6n)
     },
   )

@@ -1,15 +1,15 @@
-// What leaders() keeps in memory while leaders change.
+// What changes() of a LeaderElection keeps in memory while leaders change.
 import { expect } from 'chai'
 import { LeaderElection } from '../../../src/recipes/index.ts'
 import { dependentSignalCount } from '../../support/dependent-signals.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('leaders()', (fixture, { itInVirtualTime }) => {
+onBothServers('changes() of LeaderElection', (fixture, { itInVirtualTime }) => {
   itInVirtualTime('keeps nothing of earlier leaders: neither signals nor listeners', async () => {
     const [client, observer] = [await fixture.open(), await fixture.open()]
     const stop = new AbortController()
     const election = new LeaderElection(client, fixture.path)
-    const leaders = new LeaderElection(observer, fixture.path).leaders({ signal: stop.signal })
+    const leaders = new LeaderElection(observer, fixture.path).changes({ signal: stop.signal })
     const made: AbortSignal[] = []
     const any = AbortSignal.any.bind(AbortSignal)
     AbortSignal.any = signals => {
@@ -28,6 +28,6 @@ onBothServers('leaders()', (fixture, { itInVirtualTime }) => {
     }
     for (const signal of [...made, stop.signal]) expect(dependentSignalCount(signal)).to.be.below(5)
     stop.abort()
-    await leaders.next()
+    await leaders.next().catch(() => undefined)
   })
 })

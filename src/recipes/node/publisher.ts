@@ -1,0 +1,142 @@
+// Tells the changes of a state: to listeners of `change`, and to loops over `changes()`.
+import { aSignal, callLater, checked, isTerminal } from '../../client/recipe-support.ts'
+import type { Checks } from '../../protocol/option-checks.ts'
+import { AsyncQueue } from '../../runtime/async-queue.ts'
+import type { Client, SignalOption } from '../../client/index.ts'
+import { Listeners } from './listeners.ts'
+
+export const signalChecks: Checks<SignalOption> = { signal: aSignal }
+
+/**
+ * Returns what to tell of the change between two states; undefined if there is nothing to tell.
+ * @param before undefined for a reader that begins: it is told the present
+ */
+export type Difference<S, T> = (before: S | undefined, after: S) => T | undefined
+
+/** What `changes()` returns, for a `for await` loop. */
+export interface Iteration<T> extends AsyncIterator<T, undefined>, AsyncIterable<T> {
+  return(): Promise<IteratorResult<T, undefined>>
+}
+
+/**
+ * The changes for one loop. If it is slow, it gets several changes as one: the difference between the state that it
+ * was told last and the present one.
+ */
+class Reader<S, T> extends AsyncQueue<T> {
+  readonly #difference: Difference<S, T>
+  #told: S | undefined
+  #latest: S | undefined
+
+  constructor(difference: Difference<S, T>, signal: AbortSignal | undefined, onEnd: () => void) {
+    super({ signal, onEnd })
+    this.#difference = difference
+  }
+
+  update(state: S): void {
+    if (this.size === 0) this.#told = this.#latest
+    this.#latest = state
+    this.clear()
+    const change = this.#difference(this.#told, state)
+    if (change !== undefined) this.push(change)
+  }
+}
+
+/** A state, and those who are told its changes. */
+export class Publisher<S, T> {
+  readonly #path: string
+  readonly #difference: Difference<S, T>
+  readonly #listeners: Listeners<T>
+  readonly #readers = new Set<Reader<S, T>>()
+  #state: S | undefined
+  #isClosed = false
+
+  /** @param state the present state; undefined until the first one is published */
+  constructor(path: string, difference: Difference<S, T>, state?: S) {
+    this.#path = path
+    this.#difference = difference
+    this.#listeners = new Listeners(path)
+    this.#state = state
+  }
+
+  get state(): S | undefined {
+    return this.#state
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** True if nobody is told anything. */
+  get isUnheard(): boolean {
+    return this.#listeners.isEmpty && this.#readers.size === 0
+  }
+
+  on(event: string, listener: (change: T) => unknown): void {
+    this.#listeners.on(event, listener)
+    if (this.#isClosed) this.#listeners.clear()
+    else this.onHeard()
+  }
+
+  off(event: string, listener: (change: T) => unknown): void {
+    this.#listeners.off(event, listener)
+    this.onLeft()
+  }
+
+  /** Begins with the present state, if that is known. */
+  read(options: SignalOption): Iteration<T> {
+    const { signal } = checked('changes', this.#path, options, signalChecks)
+    const reader = new Reader(this.#difference, signal, () => {
+      this.#readers.delete(reader)
+      this.onLeft()
+    })
+    if (this.#isClosed) reader.end()
+    if (reader.hasEnded) return reader
+    this.#readers.add(reader)
+    const { present } = this
+    if (present !== undefined) reader.update(present)
+    this.onHeard()
+    return reader
+  }
+
+  /** @param client calls the listeners */
+  publish(client: Client, state: S): void {
+    const before = this.#state
+    this.#state = state
+    const change = before === undefined ? undefined : this.#difference(before, state)
+    if (change !== undefined) this.#listeners.tell(client, change)
+    for (const reader of this.#readers) reader.update(state)
+  }
+
+  /**
+   * Ends all loops with the error, and removes the listeners. If there were any, `onUncaughtError` gets the error,
+   * unless it is the end of the session, which the client tells by its state.
+   */
+  fail(client: Client, error: unknown): void {
+    if (!this.#listeners.isEmpty && !isTerminal(client.state)) callLater(client, () => Promise.reject(error))
+    this.#listeners.clear()
+    for (const reader of this.#readers) reader.fail(error)
+  }
+
+  /** Ends all loops, also later ones, and removes the listeners. */
+  close(): void {
+    this.#isClosed = true
+    this.#listeners.clear()
+    for (const reader of this.#readers) reader.end()
+    this.onLeft()
+  }
+
+  /** The state that a new reader is told; undefined if it is told the next one. */
+  protected get present(): S | undefined {
+    return this.#state
+  }
+
+  protected forget(): void {
+    this.#state = undefined
+  }
+
+  /** Called when a listener or a reader was added. */
+  protected onHeard(): void {}
+
+  /** Called when listeners or readers were removed. */
+  protected onLeft(): void {}
+}

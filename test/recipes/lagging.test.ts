@@ -1,0 +1,61 @@
+// What recipes decide at a server that lags behind: a decision that rests on absence is made behind a sync.
+import { expect } from 'chai'
+import type { Client } from '../../src/index.ts'
+import { Barrier, Counter, SharedValue } from '../../src/recipes/index.ts'
+import { outcomeOf } from '../support/settled.ts'
+import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
+
+interface Case {
+  /** Prepares the tree before the follower lags. */
+  prepare?: (client: Client) => Promise<unknown>
+  /** What another client writes, which the follower does not know yet. */
+  write: (client: Client) => Promise<unknown>
+  /** The call at the follower. */
+  decide: (client: Client) => Promise<unknown>
+  expected: unknown
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  'wait() of a Barrier waits for a barrier that was raised': {
+    write: client => new Barrier(client, '/barrier').raise(),
+    decide: client => outcomeOf(new Barrier(client, '/barrier').wait({ timeout: 8000 })).then(codeOf),
+    expected: 'TIMEOUT',
+  },
+  'compareAndSet() of a Counter compares with the last value': {
+    prepare: client => new Counter(client, '/counter').set(1),
+    write: client => new Counter(client, '/counter').set(2),
+    decide: client => new Counter(client, '/counter').compareAndSet(2, 3),
+    expected: 3n,
+  },
+  'update() of a SharedValue leaves no value because of an older one': {
+    prepare: client => new SharedValue(client, '/value').set('a'),
+    write: client => new SharedValue(client, '/value').set('b'),
+    decide: client =>
+      new SharedValue(client, '/value')
+        .update(data => (String(data) === 'b' ? 'c' : undefined))
+        .then(({ data }) => String(data)),
+    expected: 'c',
+  },
+}
+
+const codeOf = (error: unknown) => (error as { code?: unknown } | undefined)?.code
+
+describe('at a follower that lags,', () => {
+  for (const [title, { prepare, write, decide, expected }] of Object.entries(cases))
+    it(title, async () => {
+      const ensemble = await VirtualEnsemble.start()
+      try {
+        const [follower] = ensemble.others
+        const writer = await ensemble.open([ensemble.leader])
+        const client = await ensemble.open([follower])
+        if (prepare !== undefined) await ensemble.settled(prepare(writer))
+        await ensemble.settled(client.sync('/'))
+        follower.lag(2000)
+        await ensemble.settled(write(writer))
+        expect(await ensemble.settled(decide(client))).to.deep.equal(expected)
+        await ensemble.settled(client.settled())
+      } finally {
+        await ensemble.close()
+      }
+    })
+})
