@@ -15,7 +15,7 @@ describe('docs/testing.md', () => {
   testCodeBlocks('docs/testing.md', [
     /^passed$/m,
     /^1\n\/jobs\/job-2147483647\nSESSIONEXPIRED$/m,
-    /^old\nnew\nfalse true\ntrue looking\nfollower follower leader$/m,
+    /^old\nnew\ntrue true\nlooking\nfollower follower leader$/m,
     /^colour=blue$/m,
     /^false\ntrue\ntrue\n0$/m,
   ])

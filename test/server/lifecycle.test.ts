@@ -1,7 +1,8 @@
 // The cost of a server in each test. It is counted in turns of the event loop, because times depend on the machine.
 import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
-import { Server, VirtualClock } from '../../src/server/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { until } from '../support/until.ts'
 
 /** Counts the turns of the event loop during a task. */

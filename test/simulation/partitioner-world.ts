@@ -3,7 +3,8 @@
 import { supervise, type Client } from '../../src/index.ts'
 import { Partitioner, type Held } from '../../src/recipes/index.ts'
 import { ownersOf } from '../../src/recipes/members/rendezvous.ts'
-import { Server, VirtualClock, type FaultKind } from '../../src/server/index.ts'
+import { Server, type FaultKind } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
 import { Machine } from './machine.ts'
 

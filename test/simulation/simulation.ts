@@ -1,7 +1,8 @@
 // A random simulation in one process and in virtual time: hosts whose sessions acquire locks, an embedded server, and
 // faults between them. The same seed reproduces the same run, to the last packet.
 import { connect, type Client } from '../../src/index.ts'
-import { Server, VirtualClock, type FaultKind, type NodeKind } from '../../src/server/index.ts'
+import { Server, type FaultKind, type NodeKind } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { isTerminal } from '../../src/session/life/states.ts'
 import { toLine, type Event } from '../linearizability/history.ts'
 import { violations } from '../linearizability/invariants.ts'

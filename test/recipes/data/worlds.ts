@@ -1,6 +1,7 @@
 // Small random worlds: an embedded server, sessions, and faults, in virtual time. The same seed reproduces a world.
 import { connect, type Client } from '../../../src/index.ts'
-import { Server, VirtualClock, type FaultKind } from '../../../src/server/index.ts'
+import { Server, type FaultKind } from '../../../src/server/index.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { isTerminal } from '../../../src/session/life/states.ts'
 import { oneOf, seededRandom, type Random } from '../../support/seeded-random.ts'
 

@@ -2,7 +2,8 @@
 // acquire it by owner and by context, also while they hold and release it.
 import { connect, type Client } from '../../../src/index.ts'
 import { ReentrantMutex, type Held, type ReentrantAcquireOptions } from '../../../src/recipes/index.ts'
-import { Server, VirtualClock } from '../../../src/server/index.ts'
+import { Server } from '../../../src/server/index.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { Machine } from '../../simulation/machine.ts'
 import { seededRandom, type Random } from '../../support/seeded-random.ts'
 

@@ -40,8 +40,7 @@ describe('the site', () => {
   it('has a page for each public name', () => {
     for (const [folder, names] of Object.entries({ zkwire, 'zkwire-recipes': recipes, 'zkwire-server': server }))
       for (const name of Object.keys(names)) {
-        const owned = ['VirtualClock'].includes(name) ? 'zkwire-testing' : folder
-        expect(page(`api/${owned}/${name}.html`), name).to.include(name)
+        expect(page(`api/${folder}/${name}.html`), name).to.include(name)
       }
   })
 
