@@ -5,12 +5,12 @@ import { badArguments, hex64, isCode, parentOf, pathProblem, ZooKeeperError, typ
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import type { SessionStats } from '../session/diagnostics.ts'
 import { isTerminal, terminalCodes, type State, type StateListener } from '../session/life/states.ts'
-import type { Call } from '../session/requests/request.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import type { Session } from '../session/session.ts'
 import { EventQueue, type Watcher } from '../session/watches/watcher.ts'
 import { Chroot, ROOT } from './chroot.ts'
-import { Operations } from './operations.ts'
+import type { Created } from './create.ts'
+import { closedError, Operations, type View } from './operations.ts'
 import type { Settings } from './options.ts'
 import { Pace } from './pace.ts'
 import { deleteRecursive, ensurePath } from './recursive.ts'
@@ -138,26 +138,21 @@ export interface ClientInternals {
 export class Client extends Operations implements AsyncDisposable {
   readonly #session: Session
   readonly #settings: Settings
-  readonly #isView: boolean
   /**
    * The function that is registered with the session for each listener. Several views may register the same listener,
    * and each view removes only its own.
    */
   #listeners: Map<StateListener, StateListener> | undefined
-  #isClosed = false
-  /** The client that made this one for one of its own calls. If it is closed, this client rejects calls too. */
-  #caller: Client | undefined
   /**
    * Makes structuredClone() and postMessage() throw: symbols cannot be cloned, and a client would silently become an
    * empty object.
    */
   protected readonly uncloneable = UNCLONEABLE
 
-  constructor(session: Session, settings: Settings, chroot: string, isView = false) {
-    super(chroot === '' ? ROOT : new Chroot(chroot))
+  constructor(session: Session, settings: Settings, chroot: string, view?: View) {
+    super(session.requests, chroot === '' ? ROOT : new Chroot(chroot), view)
     this.#session = session
     this.#settings = settings
-    this.#isView = isView
   }
 
   /**
@@ -190,14 +185,14 @@ export class Client extends Operations implements AsyncDisposable {
   addWatch(path: string, options: WatcherOptions = {}): Promise<Watcher> {
     const problem = pathProblem(path) ?? optionsProblem(options, watcherChecks)
     if (problem !== undefined) return refuse('addWatch', path, problem)
-    if (this.#isClosed) return Promise.reject(closed('addWatch', path))
+    if (this.view?.isClosed === true) return Promise.reject(closedError('addWatch', path))
     const { recursive = false, capacity = 1000, signal } = options
     const subscription = {
       serverPath: this.root.add(path),
       mode: recursive ? ('persistentRecursive' as const) : ('persistent' as const),
       queue: new EventQueue(path, capacity),
       show: (serverPath: string) => this.root.strip(serverPath),
-      owner: this.owner,
+      owner: this.view,
     }
     return this.#session.watches.add(path, subscription, signal)
   }
@@ -221,8 +216,8 @@ export class Client extends Operations implements AsyncDisposable {
     const problem = pathProblem(path) ?? kindProblem(kind) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('removeWatches', path, problem)
     options.signal?.throwIfAborted()
-    if (this.#isClosed) throw closed('removeWatches', path)
-    const removal = this.#session.watches.remove(this.owner, path, this.root.add(path), kind)
+    if (this.view?.isClosed === true) throw closedError('removeWatches', path)
+    const removal = this.#session.watches.remove(this.view, path, this.root.add(path), kind)
     this.#session.background.run(removal)
     return untilAborted(removal, options.signal)
   }
@@ -240,7 +235,7 @@ export class Client extends Operations implements AsyncDisposable {
   async addAuth(scheme: string, auth: Uint8Array | string, options: SignalOption = {}): Promise<void> {
     const { signal } = checked('addAuth', '', options, signalChecks)
     signal?.throwIfAborted()
-    if (this.#isClosed) throw closed('addAuth', '')
+    if (this.view?.isClosed === true) throw closedError('addAuth', '')
     return this.#session.addAuth({ scheme, auth }, signal)
   }
 
@@ -265,18 +260,34 @@ export class Client extends Operations implements AsyncDisposable {
     const { mode = 'persistent', acl, signal } = options
     // Starts at the server's root, because the nodes of the chroot itself may be missing too.
     const root = this.root.prefix === '' ? this : this.#atServerRoot()
-    const newPace = () => this.newPace()
+    const newPace = () => this.#newPace()
     if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal, newPace })
   }
 
+  /** The same view, so that its calls are rejected too when this client is closed. */
   #atServerRoot(): Client {
-    const root = new Client(this.#session, this.#settings, '', true)
-    root.#caller = this
-    return root
+    return new Client(this.#session, this.#settings, '', this.view)
   }
 
-  protected override async ensureParent(path: string, signal: AbortSignal | undefined): Promise<void> {
-    await this.ensurePath(parentOf(path), { signal })
+  protected override async createWithParents(
+    path: string,
+    create: () => Promise<Created>,
+    signal: AbortSignal | undefined,
+  ): Promise<Created> {
+    const pace = this.#newPace()
+    for (;;) {
+      try {
+        return await create()
+      } catch (error) {
+        if (!(error instanceof ZooKeeperError) || error.code !== 'NONODE' || error.fate !== 'refused') throw error
+      }
+      await this.ensurePath(parentOf(path), { signal })
+      await pace.wait(signal)
+    }
+  }
+
+  #newPace(): Pace {
+    return new Pace(this, this.#settings)
   }
 
   /**
@@ -305,7 +316,9 @@ export class Client extends Operations implements AsyncDisposable {
   chroot(path: string): Client {
     const problem = pathProblem(path)
     if (problem !== undefined) throw badArguments('chroot', path, problem)
-    return new Client(this.#session, this.#settings, path === '/' ? this.root.prefix : this.root.add(path), true)
+    return new Client(this.#session, this.#settings, path === '/' ? this.root.prefix : this.root.add(path), {
+      isClosed: false,
+    })
   }
 
   // The session
@@ -318,7 +331,7 @@ export class Client extends Operations implements AsyncDisposable {
    * zk.state // => 'closed'
    */
   get state(): State {
-    return this.#isClosed && !isTerminal(this.#session.state) ? 'closed' : this.#session.state
+    return this.view?.isClosed === true && !isTerminal(this.#session.state) ? 'closed' : this.#session.state
   }
 
   /**
@@ -486,7 +499,7 @@ export class Client extends Operations implements AsyncDisposable {
       } catch (error) {
         if (!isCode(error, 'CONNECTIONLOSS')) throw error
       }
-      await (pace ??= this.newPace()).wait(signal)
+      await (pace ??= this.#newPace()).wait(signal)
       await this.whenConnected({ signal, readOnly: true })
     }
   }
@@ -550,11 +563,12 @@ export class Client extends Operations implements AsyncDisposable {
    */
   async close(options: CloseOptions = {}): Promise<void> {
     const { timeout } = checked('close', '', options, closeChecks)
-    if (!this.#isView) return this.#session.close(timeout)
+    const { view } = this
+    if (view === undefined) return this.#session.close(timeout)
     const previous = this.state
     if (isTerminal(previous)) return
-    this.#isClosed = true
-    this.#session.watches.endOwned(this)
+    view.isClosed = true
+    this.#session.watches.endOwned(view)
     for (const [listener, own] of this.#listeners ?? []) {
       this.#session.states.off(own)
       this.#session.callbacks.later(previous => listener('closed', previous), previous)
@@ -581,20 +595,6 @@ export class Client extends Operations implements AsyncDisposable {
   [internals](): ClientInternals {
     return { session: this.#session, settings: this.#settings, root: this.root }
   }
-
-  protected override get owner(): object | undefined {
-    return this.#isView ? this : undefined
-  }
-
-  protected override newPace(): Pace {
-    return new Pace(this, this.#settings)
-  }
-
-  protected override submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    const isClosed = this.#isClosed || this.#caller?.state === 'closed'
-    if (isClosed) return Promise.reject(closed(call.op.method, call.path))
-    return this.#session.requests.submit(call)
-  }
 }
 
 const UNCLONEABLE = Symbol('a client of zkwire')
@@ -604,5 +604,3 @@ function checkEvent(op: string, event: string, listener: unknown): void {
   if (event !== 'state') throw badArguments(op, '', `there is no event '${event}'; the only event is 'state'`)
   if (typeof listener !== 'function') throw badArguments(op, '', 'the listener must be a function')
 }
-
-const closed = (op: string, path: string) => new ZooKeeperError('CLOSED', { op, path, fate: 'notSent' })

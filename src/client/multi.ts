@@ -14,7 +14,6 @@ import {
   type MultiResponse,
   type Stat,
   type TypeOf,
-  type ZooKeeperError,
 } from '../protocol/index.ts'
 import { optionsProblem } from '../protocol/option-checks.ts'
 import { openACL } from './acl.ts'
@@ -145,14 +144,11 @@ export const itemsOf34 = (items: readonly Item[]): Item[] =>
   })
 
 /**
- * Returns the results of a multi in the order of its operations, or the error that it failed with.
+ * Returns the results of a multi in the order of its operations.
+ * @throws MultiError if one of them failed. The reply itself then has no error number
  * @throws JuteError if the reply does not match the operations
  */
-export function outcomeOf(
-  ops: readonly MultiOp[],
-  reply: TypeOf<typeof MultiResponse>,
-  chroot: Chroot,
-): MultiResult[] | ZooKeeperError {
+export function resultsOf(ops: readonly MultiOp[], reply: TypeOf<typeof MultiResponse>, chroot: Chroot): MultiResult[] {
   if (reply.length !== ops.length) throw new JuteError(`${reply.length} results for ${ops.length} operations`)
   const failures = reply.map((item): MultiFailure | undefined => {
     if (item.type !== opcodes.error) return undefined
@@ -161,7 +157,7 @@ export function outcomeOf(
   })
   if (failures.every(failure => failure === undefined))
     return reply.map((item, i) => resultOf(ops[i] as MultiOp, item, chroot))
-  return failureOf(ops, failures)
+  throw failureOf(ops, failures)
 }
 
 function resultOf(op: MultiOp, item: TypeOf<typeof MultiResponse>[number], chroot: Chroot): MultiResult {

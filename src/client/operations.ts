@@ -8,6 +8,8 @@ import {
   type ACL,
   type ClientInfo,
   type Encodable,
+  type ExistsRequest,
+  type ExistsResponse,
   type GetACLResponse,
   type GetChildren2Response,
   type GetDataResponse,
@@ -19,7 +21,8 @@ import {
 } from '../protocol/index.ts'
 import { optionsProblem } from '../protocol/option-checks.ts'
 import * as operations from '../protocol/operations.ts'
-import type { AnyCall, Call } from '../session/requests/request.ts'
+import { substitute, type CallDetails } from '../session/requests/request.ts'
+import type { Requests } from '../session/requests/requests.ts'
 import type { WatchCallback } from '../session/watches/watch-event.ts'
 import { ROOT, type Chroot } from './chroot.ts'
 import { createCall, type Created } from './create.ts'
@@ -36,14 +39,13 @@ import {
   itemsOf34,
   needs35,
   opProblem,
-  outcomeOf,
+  resultsOf,
   pathOf,
   pathsText,
   type MultiOp,
   type MultiResults,
 } from './multi.ts'
 import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResults } from './multi-read.ts'
-import type { Pace } from './pace.ts'
 import {
   aclProblem,
   createChecks,
@@ -87,23 +89,42 @@ export interface ReadOptions {
   signal?: AbortSignal | undefined
 }
 
+/** One of several clients of a session. It owns watches, and may be closed before the session. */
+export interface View {
+  isClosed: boolean
+}
+
 /** The operations of a client, on a tree seen from a root in it. */
 export abstract class Operations {
+  readonly #requests: Requests
   protected readonly root: Chroot
+  /** Undefined for the session's own client. */
+  protected readonly view: View | undefined
 
-  constructor(root: Chroot) {
+  constructor(requests: Requests, root: Chroot, view: View | undefined) {
+    this.#requests = requests
     this.root = root
+    this.view = view
   }
 
-  /** The view that owns the watches; undefined for the session's own client. */
-  protected abstract get owner(): object | undefined
+  #submit<Q, R, V>(
+    op: Operation<Q, R>,
+    body: Encodable<Q>,
+    path: string,
+    result: (reply: R) => V | Promise<V>,
+    signal: AbortSignal | undefined,
+    details?: CallDetails<Q, V>,
+  ): Promise<V> {
+    if (this.view?.isClosed === true) return Promise.reject(closedError(op.method, path))
+    return this.#requests.submit(op, body, path, result, signal, details)
+  }
 
-  protected abstract submit<Q, R, V>(call: Call<Q, R, V>): Promise<V>
-
-  /** Returns the pauses of a new loop. */
-  protected abstract newPace(): Pace
-
-  protected abstract ensureParent(path: string, signal: AbortSignal | undefined): Promise<void>
+  /** Creates a node again and again, and its parent in between, until the parent exists. */
+  protected abstract createWithParents(
+    path: string,
+    create: () => Promise<Created>,
+    signal: AbortSignal | undefined,
+  ): Promise<Created>
 
   /**
    * Creates a node. In a sequential mode the server appends ten digits, so the resulting `path` is longer than the one
@@ -119,21 +140,14 @@ export abstract class Operations {
   create(path: string, data: Data = '', options: CreateOptions = {}): Promise<Created> {
     const problem = createProblem(path, options, createChecks) ?? dataProblem(data)
     if (problem !== undefined) return refuse('create', path, problem)
-    const submit = () => this.submit(createCall(this.root, path, data, options, created => this.exists(created)))
-    return options.parents === true ? this.#createWithParents(path, submit, options.signal) : submit()
+    if (options.parents !== true) return this.#create(path, data, options)
+    const bytes = data instanceof Uint8Array ? Buffer.from(data) : data
+    return this.createWithParents(path, () => this.#create(path, bytes, options), options.signal)
   }
 
-  async #createWithParents(path: string, submit: () => Promise<Created>, signal?: AbortSignal): Promise<Created> {
-    const pace = this.newPace()
-    for (;;) {
-      try {
-        return await submit()
-      } catch (error) {
-        if (!(error instanceof ZooKeeperError) || error.code !== 'NONODE' || error.fate !== 'refused') throw error
-      }
-      await this.ensureParent(path, signal)
-      await pace.wait(signal)
-    }
+  #create(path: string, data: Data, options: CreateOptions): Promise<Created> {
+    const { op, body, result, details } = createCall(this.root, path, data, options, created => this.exists(created))
+    return this.#submit(op, body, path, result, options.signal, details)
   }
 
   /**
@@ -149,7 +163,7 @@ export abstract class Operations {
     if (problem !== undefined) return refuse('delete', path, problem)
     const { version = -1, signal } = options
     const body = { path: this.root.add(path), version }
-    return this.submit({ op: operations.delete, body, path, signal, result: nothing })
+    return this.#submit(operations.delete, body, path, nothing, signal)
   }
 
   /**
@@ -162,7 +176,13 @@ export abstract class Operations {
    * await zk.exists('/app') // => null
    */
   exists(path: string, options: ReadOptions = {}): Promise<Stat | null> {
-    return this.#read(operations.exists, path, options, statOf, null)
+    return this.#read<TypeOf<typeof ExistsRequest>, TypeOf<typeof ExistsResponse>, Stat | null>(
+      operations.exists,
+      path,
+      options,
+      statOf,
+      nullIfAbsent,
+    )
   }
 
   /**
@@ -192,7 +212,7 @@ export abstract class Operations {
     if (problem !== undefined) return refuse('setData', path, problem)
     const { version = -1, signal } = options
     const body = { path: this.root.add(path), data, version }
-    return this.submit({ op: operations.setData, body, path, signal, result: statOf })
+    return this.#submit(operations.setData, body, path, statOf, signal)
   }
 
   /**
@@ -232,14 +252,11 @@ export abstract class Operations {
   getEphemerals(prefix = '/', options: SignalOption = {}): Promise<string[]> {
     const problem = pathProblem(prefix) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('getEphemerals', prefix, problem)
-    return this.submit({
-      op: operations.getEphemerals,
-      body: { prefixPath: this.root.add(prefix) },
-      path: prefix,
-      signal: options.signal,
-      // The server compares strings, so for the root /app it also returns paths below /apple.
-      result: ({ ephemerals }) => ephemerals.filter(path => this.root.has(path)).map(path => this.root.strip(path)),
-    })
+    // The server compares strings, so for the root /app it also returns paths below /apple.
+    const result = ({ ephemerals }: { ephemerals: string[] }) =>
+      ephemerals.filter(path => this.root.has(path)).map(path => this.root.strip(path))
+    const body = { prefixPath: this.root.add(prefix) }
+    return this.#submit(operations.getEphemerals, body, prefix, result, options.signal)
   }
 
   /**
@@ -269,7 +286,7 @@ export abstract class Operations {
     if (problem !== undefined) return refuse('setACL', path, problem)
     const { version = -1, signal } = options
     const body = { path: this.root.add(path), acl, version }
-    return this.submit({ op: operations.setACL, body, path, signal, result: statOf })
+    return this.#submit(operations.setACL, body, path, statOf, signal)
   }
 
   /**
@@ -297,7 +314,7 @@ export abstract class Operations {
     const problem = optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('whoAmI', '', problem)
     const result = ({ clientInfo }: { clientInfo: ClientInfo[] }) => clientInfo
-    return this.submit({ op: operations.whoAmI, body: {}, path: '', signal: options.signal, result })
+    return this.#submit(operations.whoAmI, {}, '', result, options.signal)
   }
 
   /**
@@ -318,24 +335,16 @@ export abstract class Operations {
     if (refused !== undefined) return refused
     const given: readonly MultiOp[] = [...ops]
     const body = given.map(op => itemOf(op, this.root))
-    const call: Call<TypeOf<typeof MultiRequest>, TypeOf<typeof MultiResponse>, MultiResults<Ops>> = {
-      op: operations.multi,
-      body,
-      path: pathsText(given.map(pathOf)),
-      signal: options.signal,
-      // The server reports a failed multi in a reply without an error number. Returning the error rejects the call.
-      result: reply => outcomeOf(given, reply, this.root) as MultiResults<Ops>,
-    }
-    if (!needs35(body)) return this.submit(call)
-    const fallback = (sent: TypeOf<typeof MultiRequest>) => ({ ...call, body: itemsOf34(sent) }) as unknown as AnyCall
+    const path = pathsText(given.map(pathOf))
+    const result = (reply: TypeOf<typeof MultiResponse>) => resultsOf(given, reply, this.root) as MultiResults<Ops>
     // Servers of 3.4 answer MARSHALLINGERROR if a multi contains an item of an unknown type, and keep the connection
     // (MultiTransactionRecord.deserialize).
-    return this.submit({
-      ...call,
+    const details = needs35(body) && {
       since: operations.create2.since,
-      fallback,
       unsupportedErrno: errnos.MARSHALLINGERROR,
-    })
+      fallback: (sent: TypeOf<typeof MultiRequest>) => substitute(operations.multi, itemsOf34(sent), result),
+    }
+    return this.#submit(operations.multi, body, path, result, options.signal, details || undefined)
   }
 
   /**
@@ -352,13 +361,9 @@ export abstract class Operations {
     const refused = refuseOne('multiRead', ops, options, readPathOf, op => pathProblem(readPathOf(op)))
     if (refused !== undefined) return refused
     const given: readonly ReadOp[] = [...ops]
-    return this.submit({
-      op: operations.multiRead,
-      body: given.map(op => readItemOf(op, this.root)),
-      path: pathsText(given.map(readPathOf)),
-      signal: options.signal,
-      result: reply => readResultsOf(given, reply) as ReadResults<Ops>,
-    })
+    const body = given.map(op => readItemOf(op, this.root))
+    const result = (reply: TypeOf<typeof MultiResponse>) => readResultsOf(given, reply) as ReadResults<Ops>
+    return this.#submit(operations.multiRead, body, pathsText(given.map(readPathOf)), result, options.signal)
   }
 
   /**
@@ -375,7 +380,7 @@ export abstract class Operations {
     const problem = pathProblem(path) ?? kindProblem(kind) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('checkWatches', path, problem)
     const body = { path: this.root.add(path), type: watcherTypes[kind] }
-    return this.submit({ op: operations.checkWatches, body, path, signal: options.signal, result: nothing })
+    return this.#submit(operations.checkWatches, body, path, nothing, options.signal)
   }
 
   /**
@@ -402,7 +407,7 @@ export abstract class Operations {
     const problem = optionsProblem(change, reconfigChecks)
     if (problem !== undefined) return refuse('reconfig', CONFIG_NODE, problem)
     const body = reconfigRequest(change)
-    return this.submit({ op: operations.reconfig, body, path: CONFIG_NODE, signal: change.signal, result: configOf })
+    return this.#submit(operations.reconfig, body, CONFIG_NODE, configOf, change.signal)
   }
 
   /** Sends an operation whose only argument is a path. */
@@ -414,37 +419,34 @@ export abstract class Operations {
   ): Promise<V> {
     const problem = pathProblem(path) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse(op.method, path, problem)
-    return this.submit({ op, body: { path: this.root.add(path) }, path, signal: options.signal, result })
+    return this.#submit(op, { path: this.root.add(path) }, path, result, options.signal)
   }
 
-  /**
-   * Sends a read, which can set a watch.
-   * @param absent result if the node does not exist. If undefined, the call then rejects with NONODE
-   */
+  /** Sends a read, which can set a watch. */
   #read<Q extends { path: string; watch: boolean }, R, V>(
     op: Operation<Q, R>,
     path: string,
     options: ReadOptions,
     result: (response: R) => V,
-    absent?: V,
+    details?: CallDetails<Q, V>,
     root: Chroot = this.root,
   ): Promise<V> {
     const problem = pathProblem(path) ?? optionsProblem(options, readChecks)
     if (problem !== undefined) return refuse(op.method, path, problem)
     const { watch: callback, signal } = options
     const serverPath = root.add(path)
-    return this.submit({
-      op,
-      body: { path: serverPath, watch: callback !== undefined } as Encodable<Q>,
-      path,
-      result,
-      signal,
-      watch: callback && { callback, path, serverPath, signal, owner: this.owner },
-      expectedError: absent === undefined ? undefined : { errno: errnos.NONODE, value: absent },
-    })
+    const body = { path: serverPath, watch: callback !== undefined } as Encodable<Q>
+    if (callback === undefined) return this.#submit(op, body, path, result, signal, details)
+    const watch = { callback, path, serverPath, signal, owner: this.view }
+    return this.#submit(op, body, path, result, signal, { ...details, watch })
   }
 }
 
 const nothing = () => undefined
 const same = <T>(value: T): T => value
 const statOf = ({ stat }: { stat: Stat }): Stat => stat
+const nullIfAbsent = { expectedError: { errno: errnos.NONODE, value: null } }
+
+/** The error of calls of a closed view. */
+export const closedError = (op: string, path: string): ZooKeeperError =>
+  new ZooKeeperError('CLOSED', { op, path, fate: 'notSent' })

@@ -1,5 +1,5 @@
 // Jute, ZooKeeper's serialization. A record is declared once, as a function that reads its fields.
-import type { Codec, Field, FieldReader, Layout, Type } from './codec.ts'
+import type { Codec, Encodable, Field, FieldReader, Layout, Type } from './codec.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
@@ -13,25 +13,38 @@ export type * from './codec.ts'
  * const Point = record('Point', f => ({ x: f.int(), y: f.int() }))
  * Point.encode({ x: 1, y: 2 }).toString('hex') // => '0000000100000002'
  */
-export function record<T extends object>(name: string, declare: (f: FieldReader) => T): Codec<T> {
-  let layout: Layout | undefined
-  let fieldWriters: FieldWriter[] | undefined
-  return {
-    name,
-    read: declare,
-    write(writer, value) {
-      fieldWriters ??= layoutOf(declare).map(fieldWriter)
-      for (const each of fieldWriters) each.write(writer, (value as FieldValues)[each.name], each.of)
-    },
-    decode: bytes => declare(new Reader(bytes)),
-    encode(value) {
-      const writer = new Writer()
-      this.write(writer, value)
-      return writer.take()
-    },
-    get layout() {
-      return (layout ??= { is: 'fields', fields: layoutOf(declare) })
-    },
+export const record = <T extends object>(name: string, declare: (f: FieldReader) => T): Codec<T> =>
+  new RecordCodec(name, declare)
+
+/** A class, so that V8 sees codecs of one shape. */
+class RecordCodec<T extends object> implements Codec<T> {
+  readonly name: string
+  readonly read: (f: FieldReader) => T
+  #layout: Layout | undefined
+  #fieldWriters: readonly FieldWriter[] | undefined
+
+  constructor(name: string, declare: (f: FieldReader) => T) {
+    this.name = name
+    this.read = declare
+  }
+
+  write(writer: Writer, value: Encodable<T>): void {
+    this.#fieldWriters ??= layoutOf(this.read).map(fieldWriter)
+    for (const each of this.#fieldWriters) each.write(writer, (value as FieldValues)[each.name], each.of)
+  }
+
+  decode(bytes: Uint8Array): T {
+    return this.read(new Reader(bytes))
+  }
+
+  encode(value: Encodable<T>): Buffer {
+    const writer = new Writer()
+    this.write(writer, value)
+    return writer.take()
+  }
+
+  get layout(): Layout {
+    return (this.#layout ??= { is: 'fields', fields: layoutOf(this.read) })
   }
 }
 

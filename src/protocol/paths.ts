@@ -8,28 +8,33 @@
 export function pathProblem(path: string, sequential = false): string | undefined {
   if (typeof path !== 'string') return 'a path must be a string'
   if (path === '') return 'a path must not be empty'
-  if (path[0] !== '/') return 'a path must start with /'
-  if (sequential) path += '1'
-  if (path.length === 1) return undefined
-  if (path.endsWith('/')) return 'a path must not end with /'
-  for (let i = 1, nodeStart = 1; i <= path.length; i++) {
-    const c = i === path.length ? SLASH : path.charCodeAt(i)
-    if (c === SLASH) {
-      if (i === nodeStart) return `the node name at index ${i} is empty`
-      if (isRelative(path, nodeStart, i)) return `the node name at index ${nodeStart} must not be . or ..`
-      nodeStart = i + 1
-    } else if (isForbidden(c)) {
-      return `the character at index ${i} is not allowed`
-    }
+  if (path.charCodeAt(0) !== SLASH) return 'a path must start with /'
+  const { length } = path
+  if (length === 1) return undefined
+  if (!sequential && path.charCodeAt(length - 1) === SLASH) return 'a path must not end with /'
+  let nodeStart = 1
+  for (let i = 1; i < length; i++) {
+    const c = path.charCodeAt(i)
+    // The texts are made elsewhere, because V8 would compute `${i}` for each character if two of them contained it.
+    if (isForbidden(c)) return forbiddenAt(i)
+    if (c !== SLASH) continue
+    if (isNoName(path, nodeStart, i)) return noNameAt(nodeStart, i)
+    nodeStart = i + 1
   }
-  return undefined
+  return !sequential && isNoName(path, nodeStart, length) ? noNameAt(nodeStart, length) : undefined
 }
 
+const forbiddenAt = (index: number): string => `the character at index ${index} is not allowed`
 const SLASH = 0x2f
 const DOT = 0x2e
 
-const isRelative = (path: string, start: number, end: number): boolean =>
-  path.charCodeAt(start) === DOT && (end === start + 1 || (end === start + 2 && path.charCodeAt(start + 1) === DOT))
+/** Returns true if the name from `start` to `end` is empty, `.` or `..`. */
+const isNoName = (path: string, start: number, end: number): boolean =>
+  end === start ||
+  (path.charCodeAt(start) === DOT && (end === start + 1 || (end === start + 2 && path.charCodeAt(start + 1) === DOT)))
+
+const noNameAt = (start: number, end: number): string =>
+  end === start ? `the node name at index ${start} is empty` : `the node name at index ${start} must not be . or ..`
 
 /**
  * Returns true for control characters, surrogates, the private use area and specials. Java checks UTF-16 code units, so

@@ -201,8 +201,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   /** Returns false if the request must wait, so that no write is in flight beside an operation that may be unknown. */
-  takes({ call, since }: Request): boolean {
-    if (call.op.isWrite && this.version.isUnsureOf(this.#newestSent)) return false
+  takes({ op, since }: Request): boolean {
+    if (op.isWrite && this.version.isUnsureOf(this.#newestSent)) return false
     return !this.version.isUnsureOf(since) || !this.#inflight.hasWrite
   }
 
@@ -211,11 +211,11 @@ export class Connection implements TransportHandler, HeartbeatOwner {
    * @throws as {@link encodeRequest}
    */
   send(request: Request, xid: number, maxRequestBytes: number): void {
-    const { call, since } = request
-    const needsFrame = call.fallback !== undefined && this.version.isUnsureOf(since)
+    const { since } = request
+    const needsFrame = request.details.fallback !== undefined && this.version.isUnsureOf(since)
     if (needsFrame) encodeAhead(request, maxRequestBytes)
     if (request.frame === undefined) {
-      encodeRequest(this.#writer, xid, call.op, call.body, maxRequestBytes)
+      encodeRequest(this.#writer, xid, request.op, request.body, maxRequestBytes)
     } else {
       request.frame.writeInt32BE(xid, 4)
       this.#writer.bytes(request.frame)

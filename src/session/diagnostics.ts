@@ -185,11 +185,10 @@ export class Diagnostics {
       channels.state.publish({ sessionId: this.#session.id, state, previous } satisfies StateMessage)
   }
 
-  onReply({ call, xid, sentAt }: Request, errno: number): void {
+  onReply({ op, path, xid, sentAt }: Request, errno: number): void {
     this.#replies++
     if (!channels.request.hasSubscribers) return
     const ms = this.#settings.clock.now() - (sentAt?.now ?? 0)
-    const { path, op } = call
     const sessionId = this.#session.id
     channels.request.publish({ sessionId, op: op.method, path, xid, errno, ms } satisfies RequestMessage)
   }

@@ -183,11 +183,11 @@ export class Session
   get refusal(): ErrorCode | undefined {
     if (isTerminal(this.state)) return terminalCodes[this.state]
     if (this.#closing !== undefined) return 'CLOSED'
-    return !this.#isConnected && this.#lease.expired ? 'CONNECTIONLOSS' : undefined
+    return !isConnected(this.state) && this.#lease.expired ? 'CONNECTIONLOSS' : undefined
   }
 
   get usableConnection(): Connection | undefined {
-    return this.#isConnected ? this.#connection : undefined
+    return isConnected(this.state) ? this.#connection : undefined
   }
 
   get writableConnection(): Connection | undefined {
@@ -245,7 +245,7 @@ export class Session
     // Only replies advance the zxid. After a notification, more events of the same transaction may follow
     // (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
-    if (err === 0 && request.sentAt !== undefined) this.#onLeaderAnswer(request.call.op, request.sentAt)
+    if (err === 0 && request.sentAt !== undefined) this.#onLeaderAnswer(request.op, request.sentAt)
     this.diagnostics.onReply(request, err)
     this.requests.onReply(this.#connection as Connection, request, err, body)
   }
@@ -258,7 +258,7 @@ export class Session
 
   onUnknownOperation(request: Request): void {
     this.diagnostics.onReply(request, errnos.UNIMPLEMENTED)
-    const { name } = request.call.op
+    const { name } = request.op
     this.requests.onUnknownOperation(this.#connection as Connection, request)
     this.hosts.reconnect(`the server closes the connection, because it does not know ${name}`)
   }
@@ -299,7 +299,7 @@ export class Session
     // The server closes the connection of a session that is being closed, which is no error.
     if (onConnectionError !== undefined && this.#closing === undefined) this.callbacks.later(onConnectionError, cause)
     this.#lease.hasExternalTimer = false
-    if (this.#isConnected) this.#enter('suspended')
+    if (isConnected(this.state)) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
     if (this.#lease.expired) this.onLeaseExpired()
   }
@@ -344,16 +344,12 @@ export class Session
    * servers until one answers.
    */
   onLeaseExpired(): void {
-    if (this.#isConnected) return
+    if (isConnected(this.state)) return
     this.requests.failQueued('CONNECTIONLOSS')
     this.#credentials?.rejectPending('CONNECTIONLOSS')
   }
 
   // Changes of the state
-
-  get #isConnected(): boolean {
-    return isConnected(this.state)
-  }
 
   #enter(state: State): void {
     const previous = this.state

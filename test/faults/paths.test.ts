@@ -46,12 +46,7 @@ describe(`path validation (SEED=${seed}):`, function () {
   })
 
   const create = (path: string) =>
-    session.requests.submit({
-      op: operations.create,
-      body: { path, data: '', acl: openACL, flags: 0 },
-      path,
-      result: () => true,
-    })
+    session.requests.submit(operations.create, { path, data: '', acl: openACL, flags: 0 }, path, () => true)
 
   /** Creates the parents first if the server accepts them, so that a missing parent is no reason to reject the path. */
   async function isAccepted(path: string): Promise<boolean> {

@@ -10,7 +10,7 @@ const writer = new Writer()
  */
 export function encodeAhead(request: Request, maxRequestBytes: number): void {
   if (request.frame !== undefined) return
-  encodeRequest(writer, 0, request.call.op, request.call.body, maxRequestBytes)
+  encodeRequest(writer, 0, request.op, request.body, maxRequestBytes)
   request.frame = writer.take()
 }
 

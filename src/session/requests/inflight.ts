@@ -28,7 +28,7 @@ export class Inflight {
   }
 
   get hasWrite(): boolean {
-    return this.#ring.some(request => request?.call.op.isWrite)
+    return this.#ring.some(request => request?.op.isWrite)
   }
 
   push(request: Request): void {

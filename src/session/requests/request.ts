@@ -5,36 +5,42 @@ import type { Encodable, ErrorCode, ErrorContext, Fate, Operation, WatchKind } f
 import { codeOf, JuteError, Reader, ZooKeeperError } from '../../protocol/index.ts'
 import type { Watch } from '../watches/one-shot-watches.ts'
 
-/** One call of a method of the client. */
-export interface Call<Q, R, V> {
-  op: Operation<Q, R>
-  body: Encodable<Q>
-  /** The path as the caller passed it, for errors. */
-  path: string
-  /**
-   * Converts the reply to the caller's value, while the reply is decoded. If it returns a ZooKeeperError, the call
-   * rejects with it. It throws a JuteError if the reply is invalid.
-   */
-  result: (reply: R) => V | ZooKeeperError | Promise<V>
-  /** The first minor version of 3.x whose servers know what is sent. Default: that of the operation. */
-  since?: number | undefined
-  /**
-   * Returns the call to send instead to a server that does not know this one.
-   * @param body the body that was sent: a copy, because the caller may have reused its bytes since
-   */
-  fallback?: ((body: Q) => AnyCall) | undefined
-  /** The error number with which a server answers what it does not know. Default: UNIMPLEMENTED. */
-  unsupportedErrno?: number | undefined
+/** What only some calls have. `V` is what the call resolves to. */
+export interface CallDetails<Q, V> {
+  watch?: Watch | undefined
   /**
    * An error number that resolves the call to this value instead of rejecting it. For exists(), NONODE means that there
    * is no node.
    */
   expectedError?: { errno: number; value: V } | undefined
-  watch?: Watch | undefined
-  signal?: AbortSignal | undefined
+  /**
+   * Returns what to send instead to a server that does not know the operation.
+   * @param body the body that was sent: a copy, because the caller may have reused its bytes since
+   */
+  fallback?: ((body: Q) => Substitute) | undefined
+  /** The first minor version of 3.x whose servers know what is sent. Default: that of the operation. */
+  since?: number | undefined
+  /** The error number with which a server answers what it does not know. Default: UNIMPLEMENTED. */
+  unsupportedErrno?: number | undefined
   /** Called once when no further reply can arrive: after the reply, or when it is certain that none will arrive. */
   onSettled?: (() => void) | undefined
 }
+
+type AnyOperation = Operation<unknown, unknown>
+export type AnyDetails = CallDetails<unknown, unknown>
+
+/** What replaces an operation that the server does not know. */
+export interface Substitute {
+  readonly op: AnyOperation
+  readonly body: unknown
+  readonly result: (reply: unknown) => unknown
+}
+
+export const substitute = <Q, R>(
+  op: Operation<Q, R>,
+  body: Encodable<Q>,
+  result: (reply: R) => unknown,
+): Substitute => ({ op, body, result: result as Substitute['result'] })
 
 /**
  * Returns the next xid. Xids count up from 1 and then start again at 1, because 0 and the negative numbers are
@@ -42,26 +48,41 @@ export interface Call<Q, R, V> {
  */
 export const xidAfter = (xid: number): number => (xid === 0x7fff_ffff ? 1 : xid + 1)
 
-/** A call whose types are known only to the code that made it. */
-export type AnyCall = Call<unknown, unknown, unknown>
-
 /** The bytes of a frame before the request's body: length, xid, opcode. */
 const BODY_OFFSET = 12
 
-const bodyIn = (frame: Buffer, op: Operation<unknown, unknown>): unknown =>
-  op.request.read(new Reader(frame, BODY_OFFSET))
+const bodyIn = (frame: Buffer, op: AnyOperation): unknown => op.request.read(new Reader(frame, BODY_OFFSET))
 
 /** The codes of replies from a server that does not know whether the operation was executed. */
 const UNDECIDED: readonly ErrorCode[] = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', 'REQUESTTIMEOUT']
+
+/** Most calls have none. */
+export const NO_DETAILS: AnyDetails = {}
 
 /** Arms the watch of a request when the server has set it. */
 interface Arming {
   arm(kind: WatchKind, watch: Watch, isWanted: boolean): void
 }
 
-/** A request settles only once. Later attempts to settle it have no effect. */
+/**
+ * One call of a method of the client, until it is settled. It settles only once. Later attempts have no effect. All
+ * requests have the same fields, because V8 is slow with objects of many shapes.
+ */
 export class Request {
-  call: AnyCall
+  op: AnyOperation
+  body: unknown
+  /** The path as the caller passed it, for errors. */
+  readonly path: string
+  /**
+   * Converts the reply to the caller's value, while the reply is decoded. If it throws a ZooKeeperError, the call
+   * rejects with it. It throws a JuteError if the reply is invalid.
+   */
+  result: (reply: unknown) => unknown
+  readonly signal: AbortSignal | undefined
+  details: AnyDetails
+  /** See {@link CallDetails.since}. */
+  since: number
+
   readonly promise: Promise<unknown>
   #resolve!: (value: unknown) => void
   #reject!: (error: unknown) => void
@@ -73,35 +94,48 @@ export class Request {
   xid = 0
   /** When the first request of its batch was encoded. The request is sent at that time or later. */
   sentAt: Timestamp | undefined
-  /** See {@link Call.onSettled}. */
+  /** See {@link CallDetails.onSettled}. */
   onSettled: (() => void) | undefined
 
-  constructor(call: AnyCall) {
-    this.call = call
-    this.onSettled = call.onSettled
+  constructor(
+    op: AnyOperation,
+    body: unknown,
+    path: string,
+    result: (reply: unknown) => unknown,
+    signal: AbortSignal | undefined,
+    details: AnyDetails,
+  ) {
+    this.op = op
+    this.body = body
+    this.path = path
+    this.result = result
+    this.signal = signal
+    this.details = details
+    this.since = details.since ?? op.since
+    this.onSettled = details.onSettled
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
   }
 
-  /** See {@link Call.since}. */
-  get since(): number {
-    return this.call.since ?? this.call.op.since
-  }
-
-  /** Replaces the call by its fallback. Returns false if it has none. */
+  /** Replaces the operation by its fallback. Returns false if it has none. */
   fallBack(): boolean {
-    const { fallback, body, op } = this.call
+    const { fallback } = this.details
     if (fallback === undefined) return false
-    this.call = fallback(this.frame === undefined ? body : bodyIn(this.frame, op))
+    const { op, body, result } = fallback(this.frame === undefined ? this.body : bodyIn(this.frame, this.op))
+    this.op = op
+    this.body = body
+    this.result = result
+    this.details = NO_DETAILS
+    this.since = op.since
     this.frame = undefined
     return true
   }
 
   /** Calls back if the caller's signal aborts before the request is settled. */
   whenAborted(callback: () => void): void {
-    if (this.call.signal !== undefined) this.#stopListening = onAbort(this.call.signal, callback)
+    this.#stopListening = onAbort(this.signal, callback)
   }
 
   /**
@@ -111,7 +145,8 @@ export class Request {
    * @throws JuteError if the body cannot be decoded as the reply; the request is then rejected too
    */
   answer(err: number, body: Reader, watches: Arming): boolean {
-    const { op, watch, expectedError, result } = this.call
+    const { op, result } = this
+    const { watch, expectedError } = this.details
     const isExpected = err !== 0 && expectedError?.errno === err
     if (err !== 0 && !isExpected) {
       const code = codeOf(err)
@@ -122,6 +157,10 @@ export class Request {
     try {
       outcome = isExpected ? expectedError.value : result(op.response.read(body))
     } catch (error) {
+      if (error instanceof ZooKeeperError) {
+        this.reject(error)
+        return false
+      }
       if (error instanceof JuteError) this.fail('PROTOCOL', 'unknown', { detail: error.message, cause: error })
       throw error
     }
@@ -130,8 +169,7 @@ export class Request {
       const kind = op.watch === 'exist' && !isExpected ? 'data' : op.watch
       watches.arm(kind, watch, !this.settled)
     }
-    if (outcome instanceof ZooKeeperError) this.reject(outcome)
-    else this.resolve(outcome)
+    this.resolve(outcome)
     return true
   }
 
@@ -146,7 +184,7 @@ export class Request {
   fail(code: ErrorCode, fate: Fate, context: Omit<ErrorContext, 'fate'> = {}): void {
     // Creating an Error captures the stack, which is expensive, and a settled request would ignore it.
     if (this.settled) return
-    const { op, path } = this.call
+    const { op, path } = this
     this.reject(new ZooKeeperError(code, { op: op.method, path, fate, ...context }))
   }
 

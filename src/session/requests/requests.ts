@@ -11,9 +11,10 @@ import {
   type ZooKeeperError,
 } from '../../protocol/index.ts'
 import * as operations from '../../protocol/operations.ts'
+import type { Watch } from '../watches/one-shot-watches.ts'
 import type { WatchManager } from '../watches/watch-manager.ts'
 import { Backlog } from './backlog.ts'
-import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
+import { NO_DETAILS, Request, xidAfter, type AnyDetails, type CallDetails } from './request.ts'
 import type { ServerVersion } from './server-version.ts'
 
 /** The parts of a session that its requests use. */
@@ -60,13 +61,25 @@ export class Requests {
     this.#limits = limits
   }
 
-  /** Sends or queues a request before it returns, so that requests are sent in the order of the calls. */
-  submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    const request = new Request(this.#withoutSharedWatch(call as unknown as AnyCall))
+  /**
+   * Sends or queues a request before it returns, so that requests are sent in the order of the calls.
+   * @param path the path as the caller passed it, for errors
+   * @param result converts the reply: see {@link Request.result}
+   */
+  submit<Q, R, V>(
+    op: Operation<Q, R>,
+    body: Encodable<Q>,
+    path: string,
+    result: (reply: R) => V | Promise<V>,
+    signal?: AbortSignal,
+    details?: CallDetails<Q, V>,
+  ): Promise<V> {
+    const request = requestOf(op, body, path, result, signal, details)
+    if (details?.watch !== undefined) this.#shareWatch(request, details.watch)
     const { refusal } = this.#owner
-    if (call.signal?.aborted) this.#rejectUnsent(request, call.signal.reason)
+    if (signal?.aborted) this.#rejectUnsent(request, signal.reason)
     else if (refusal !== undefined) this.#refuse(request, refusal)
-    else if (this.#isTooMany(call)) this.#refuse(request, 'TOOMANYPENDING')
+    else if (this.#isTooMany(request)) this.#refuse(request, 'TOOMANYPENDING')
     else this.#sendOrQueue(request)
     return request.promise as Promise<V>
   }
@@ -86,7 +99,7 @@ export class Requests {
     body: Encodable<Q>,
     result: (reply: R) => V,
   ): Promise<V> {
-    const request = new Request({ op, body, path: '', result } as unknown as AnyCall)
+    const request = requestOf(op, body, '', result)
     connection.send(request, this.#nextXid(), Infinity)
     this.#pending++
     return request.promise as Promise<V>
@@ -96,8 +109,10 @@ export class Requests {
    * Sends the requests that wait, in their order, up to the first that must still wait.
    * @param connection default: the usable one
    */
-  sendQueued(connection = this.#owner.usableConnection): void {
-    if (connection === undefined || this.#backlog === undefined || this.#backlog.isEmpty) return
+  sendQueued(connection?: RequestSender): void {
+    if (this.#backlog === undefined || this.#backlog.isEmpty) return
+    connection ??= this.#owner.usableConnection
+    if (connection === undefined) return
     this.#sendWhile(connection, request => mayLeave(connection, request))
   }
 
@@ -122,9 +137,10 @@ export class Requests {
    * @throws JuteError if the body cannot be decoded as the reply
    */
   onReply(connection: RequestSender, request: Request, err: number, body: Reader): void {
-    const { call, since } = request
-    const isUnknown = err === (call.unsupportedErrno ?? errnos.UNIMPLEMENTED) && connection.version.isUnsureOf(since)
-    if (isUnknown && call.fallback !== undefined) {
+    const { details, since } = request
+    const isUnknown =
+      err !== 0 && err === (details.unsupportedErrno ?? errnos.UNIMPLEMENTED) && connection.version.isUnsureOf(since)
+    if (isUnknown && details.fallback !== undefined) {
       connection.version.onLacking(since)
       request.fallBack()
       this.#sendAgain([request])
@@ -155,7 +171,7 @@ export class Requests {
     connection.version.onLacking(unknown.since)
     const again: Request[] = []
     for (const { request, fate } of connection.drainInFlight()) {
-      const isRepeatable = request === unknown ? request.fallBack() : !request.call.op.isWrite
+      const isRepeatable = request === unknown ? request.fallBack() : !request.op.isWrite
       if (isRepeatable && !request.settled) {
         again.push(request)
         continue
@@ -197,13 +213,13 @@ export class Requests {
   }
 
   /**
-   * Returns the call to send. If a persistent watch is on exactly the path of a read, the read is sent without its
-   * watch. Before 3.9, a one-shot watch would end the persistent one at the server (ZOOKEEPER-4466).
+   * If a persistent watch is on exactly the path of a read, the read is sent without its watch. Before 3.9, a one-shot
+   * watch would end the persistent one at the server (ZOOKEEPER-4466).
    */
-  #withoutSharedWatch(call: AnyCall): AnyCall {
-    if (call.watch === undefined || !this.#owner.watches.isServedByPersistent(call.watch.serverPath)) return call
-    const watch = { ...call.watch, sharesPersistent: true }
-    return { ...call, watch, body: { ...(call.body as object), watch: false } }
+  #shareWatch(request: Request, watch: Watch): void {
+    if (!this.#owner.watches.isServedByPersistent(watch.serverPath)) return
+    request.details = { ...request.details, watch: { ...watch, sharesPersistent: true } }
+    request.body = { ...(request.body as object), watch: false }
   }
 
   #sendOrQueue(request: Request): void {
@@ -224,9 +240,9 @@ export class Requests {
       throw error
     }
     this.#pending++
-    const { watch, op } = request.call
-    if (watch !== undefined && op.watch !== undefined) this.#owner.watches.trackPending(op.watch, watch)
-    request.whenAborted(() => this.#cancel(request))
+    const { op, details } = request
+    if (details.watch !== undefined && op.watch !== undefined) this.#owner.watches.trackPending(op.watch, details.watch)
+    if (request.signal !== undefined) request.whenAborted(() => this.#cancel(request))
   }
 
   #nextXid(): number {
@@ -238,9 +254,9 @@ export class Requests {
    * see {@link onReply}.
    */
   #cancel(request: Request): void {
-    request.reject(request.call.signal?.reason)
+    request.reject(request.signal?.reason)
     if (this.#backlog?.remove(request) === true) this.#forget(request)
-    else if (request.call.watch !== undefined || request.onSettled !== undefined)
+    else if (request.details.watch !== undefined || request.onSettled !== undefined)
       this.#owner.background.run(this.#settlementOf(request))
   }
 
@@ -261,10 +277,21 @@ export class Requests {
     request.onSettled?.()
   }
 
-  #untrackWatch({ call: { op, watch } }: Request): void {
+  #untrackWatch({ op, details: { watch } }: Request): void {
     if (watch !== undefined && op.watch !== undefined) this.#owner.watches.untrack(op.watch, watch)
   }
 }
+
+/** The types of a request are known only to the code that makes it. */
+const requestOf = <Q, R, V>(
+  op: Operation<Q, R>,
+  body: Encodable<Q>,
+  path: string,
+  result: (reply: R) => V | Promise<V>,
+  signal?: AbortSignal,
+  details?: CallDetails<Q, V>,
+): Request =>
+  new Request(op, body, path, result as Request['result'], signal, (details as AnyDetails | undefined) ?? NO_DETAILS)
 
 /** Returns false if the server lacks the request's operation, and there is no fallback. */
 const isKnown = ({ version }: RequestSender, request: Request): boolean =>
@@ -273,5 +300,5 @@ const isKnown = ({ version }: RequestSender, request: Request): boolean =>
 const mayLeave = (connection: RequestSender, request: Request): boolean =>
   connection.version.lacks(request.since) || connection.takes(request)
 
-const lacking = ({ address }: RequestSender, { since, call }: Request): string =>
-  `${address.host}:${address.port} has no ${call.op.name}${since > 0 ? `, which came with 3.${since}` : ''}`
+const lacking = ({ address }: RequestSender, { since, op }: Request): string =>
+  `${address.host}:${address.port} has no ${op.name}${since > 0 ? `, which came with 3.${since}` : ''}`

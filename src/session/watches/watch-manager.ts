@@ -20,13 +20,13 @@ import { OneShotWatches, serverTables, tableOf, type ServerTable, type Watch } f
 import { changesChildren, PersistentWatches, type Subscription } from './persistent-watches.ts'
 import { sendSetWatches } from './set-watches.ts'
 import { watchEvent, type WatchEvent } from './watch-event.ts'
-import type { WatchRequest } from './watch-request.ts'
+import type { SubmitWatchRequest } from './watch-request.ts'
 import { Watcher } from './watcher.ts'
 
 /** The parts of a session that the manager uses. */
 export interface WatchManagerOwner {
   readonly state: State
-  readonly requests: { submit<Q, R, V>(request: WatchRequest<Q, R, V>): Promise<V> }
+  readonly requests: { readonly submit: SubmitWatchRequest }
   readonly callbacks: { later<T>(callback: (value: T) => unknown, value: T): void }
   readonly background: { run(work: Promise<unknown>): void }
 }
@@ -147,24 +147,17 @@ export class WatchManager {
     const { serverPath, mode, queue } = subscription
     const watcher = new Watcher(path, mode === 'persistentRecursive', queue, () => this.#unsubscribe(subscription))
     const requested = this.#persistent.add(subscription)
-    const added = this.#owner.requests.submit({
-      op: operations.addWatch,
-      body: { path: serverPath, mode: addWatchModes[requested] },
-      path,
-      signal,
-      result: () => {
-        this.#persistent.confirm(subscription, requested)
-        subscription.stopListening = onAbort(signal, () => {
-          queue.abort(signal?.reason)
-          this.#owner.background.run(watcher.close())
-        })
-        return watcher
-      },
-      onSettled: () => {
-        this.#persistent.untrack(serverPath)
-        this.#releaseOrForget(serverPath)
-      },
-    })
+    const body = { path: serverPath, mode: addWatchModes[requested] }
+    const onReply = () => {
+      this.#persistent.confirm(subscription, requested)
+      subscription.stopListening = onAbort(signal, () => this.#owner.background.run(watcher.close()))
+      return watcher
+    }
+    const onSettled = () => {
+      this.#persistent.untrack(serverPath)
+      this.#releaseOrForget(serverPath)
+    }
+    const added = this.#owner.requests.submit(operations.addWatch, body, path, onReply, signal, { onSettled })
     added.catch(() => {
       this.#persistent.remove(subscription)
       this.#releaseOrForget(serverPath)
@@ -220,14 +213,8 @@ export class WatchManager {
       if (taken.length > 0) return Promise.resolve()
       return Promise.reject(new ZooKeeperError('NOWATCHER', { op: 'removeWatches', path, fate: 'refused' }))
     }
-    return this.#owner.requests.submit({
-      op: operations.removeWatches,
-      body: { path: serverPath, type: watcherTypes[removed] },
-      path,
-      result: () => undefined,
-      // The server has no watch that fired meanwhile, was not set again after a reconnect, or is of a call that failed.
-      expectedError: taken.length > 0 ? { errno: errnos.NOWATCHER, value: undefined } : undefined,
-    })
+    // The server has no watch that fired meanwhile, was not set again after a reconnect, or is of a call that failed.
+    return this.#sendRemoval(path, serverPath, removed, taken.length > 0)
   }
 
   /** Ends the watches of one view and notifies them of it. */
@@ -274,17 +261,17 @@ export class WatchManager {
 
   /** Removes a watch at the server. Resolves when the server has removed it, or the connection is lost. */
   #removeAtServer(serverPath: string, type: ServerTable | 'any'): Promise<void> {
-    const removed = this.#owner.requests
-      .submit({
-        op: operations.removeWatches,
-        body: { path: serverPath, type: watcherTypes[type] },
-        path: serverPath,
-        result: () => undefined,
-        expectedError: { errno: errnos.NOWATCHER, value: undefined },
-      })
-      .catch(() => undefined)
+    const removed = this.#sendRemoval(serverPath, serverPath, type, true).catch(() => undefined)
     this.#owner.background.run(removed)
     return removed
+  }
+
+  /** @param mayBeMissing true if it is no error that the server has no such watch */
+  #sendRemoval(path: string, serverPath: string, type: ServerTable | 'any', mayBeMissing: boolean): Promise<void> {
+    const body = { path: serverPath, type: watcherTypes[type] }
+    const expectedError = mayBeMissing ? { errno: errnos.NOWATCHER, value: undefined } : undefined
+    const { requests } = this.#owner
+    return requests.submit(operations.removeWatches, body, path, () => undefined, undefined, { expectedError })
   }
 
   #notify(watches: readonly Watch[], type: WatchEvent['type'], zxid = 0n, state = this.#owner.state): void {
