@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { deleteRecursive } from '../../src/client/recursive.ts'
 import { operations } from '../../src/protocol/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
+import { heapInUse } from '../support/garbage.ts'
 import { statOf } from '../support/scripted-server.ts'
 import { scriptedSession } from '../support/scripted-session.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
@@ -13,13 +12,13 @@ describe('deleteRecursive()', () => {
     const depth = 3000
     const deleted: string[] = []
     let grown = NaN
-    const before = usedHeap()
+    const before = heapInUse()
     const tree: Parameters<typeof deleteRecursive>[0] = {
       getChildren: path => {
         // Sending a path makes V8 copy its parts into one string.
         Buffer.byteLength(path)
         const isDeepest = path.split('/').length > depth
-        if (isDeepest) grown = usedHeap() - before
+        if (isDeepest) grown = heapInUse() - before
         return Promise.resolve({ children: isDeepest ? [] : ['twenty-characters-xx'] })
       },
       delete: path => {
@@ -49,10 +48,3 @@ describe('deleteRecursive()', () => {
     expect(await deleting).to.equal(reason)
   })
 })
-
-/** Returns the bytes of the heap in use after a garbage collection. */
-function usedHeap(): number {
-  setFlagsFromString('--expose-gc')
-  ;(runInNewContext('gc') as () => void)()
-  return process.memoryUsage().heapUsed
-}

@@ -176,12 +176,11 @@ export class Semaphore extends Lock {
       const isGranted = waits ? await waiter.waitForTurn(ended).then(() => true) : await waiter.tryTurn(ended)
       if (isGranted) return new NodeHeld(this.#queue.client, this.path, ownNode, options)
     } catch (error) {
-      // If the gate was lost, our node must not stay. The next contender in the gate would count it, as we would count
-      // its node, and neither would be granted a permit.
-      await ownNode.remove()
       const isGateLost = gate.signal.aborted && !signal.aborted
       if (!isGateLost) throw error
     }
+    // If the gate was lost, our node must not stay. The next contender in the gate would count it, as we would count its
+    // node, and neither would be granted a permit.
     await ownNode.remove()
     return null
   }

@@ -171,7 +171,7 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
       : ticket.aheadOf(node.name, this.#released)
     if (ahead !== undefined) return { status: 'waiting', ...ahead }
     // No ticket is ahead. The own one may have been deleted before that was read.
-    const isThere = isOwnThere || ticket.areOnlyEarlierGone(node.name, read.stat)
+    const isThere = waitedFor ? isOwnThere : ticket.areOnlyEarlierGone(node.name, read.stat)
     if (isThere || (await client.retry(() => this.ownNode.isThere({ signal }), { signal }))) return { status: 'first' }
     return { status: 'gone' }
   }

@@ -225,17 +225,17 @@ export class OwnNode {
       sequenceOf ? listChildren(client, directory) : { children: [nameOf(path)] },
     ])
     const names = children.filter(name => name.startsWith(nameOf(path)))
-    if (mark === undefined) return names[0] === undefined ? undefined : this.#ifOwn(join(directory, names[0]))
+    if (mark === undefined) return names[0] === undefined ? undefined : this.#found(join(directory, names[0]))
     const nodes = await readNodes(client, directory, names)
     return nodes.find(({ data, stat }) => stat.ephemeralOwner === client.sessionId && isMarked(data, mark))
   }
 
   /** Does not read the data, because the ACL may forbid that. */
-  async #ifOwn(path: string): Promise<Found | undefined> {
+  async #found(path: string): Promise<Found | undefined> {
     const { client } = this.#plan
     try {
       const stat = await client.exists(path)
-      return stat?.ephemeralOwner === client.sessionId ? { path, stat } : undefined
+      return stat === null ? undefined : { path, stat }
     } catch (error) {
       // The server may refuse exists() (ZOOKEEPER-2590). Without the node's Stat there is no token, so delete the node.
       if (isCode(error, 'NOAUTH')) await client.delete(path)

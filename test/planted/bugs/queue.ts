@@ -128,7 +128,7 @@ export const queue: readonly BugsOfFile[] = [
   },
   {
     file: 'src/recipes/queue/look-ahead.ts',
-    caughtBy: 'test/recipes/faults.test.ts',
+    caughtBy: 'test/recipes/queue/waiter.test.ts',
     bugs: [
       {
         bug: 'a cancelled waiter sets one more watch, and leaves it',

@@ -277,4 +277,11 @@ onBothServers('a downgrade', (fixture, { itInVirtualTime, itEverywhere }) => {
       await other.release()
     },
   )
+
+  itInVirtualTime('gives the read node the option acl', async () => {
+    const acl = [aclOf('world', 'anyone', perms.all & ~perms.admin)]
+    const read = await (await lockOf(await fixture.open(), { acl }).writeLock.acquire()).downgrade()
+    expect((await fixture.observer.getACL(read.path)).acl).to.deep.equal(acl)
+    await read.release()
+  })
 })

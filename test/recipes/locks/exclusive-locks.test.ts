@@ -498,6 +498,22 @@ for (const {
       await held.release()
     })
 
+    itInVirtualTime('is not asked for by a revoke() that is cancelled while there is no connection', async () => {
+      const { faultyDial, client } = await fixture.openWithFaults()
+      const held = await new Lock(await fixture.open(), path).acquire()
+      faultyDial.refuse()
+      await fixture.until(() => client.state === 'suspended')
+      const abort = new AbortController()
+      const revoking = failureOf(revoke(client, held.path, { signal: abort.signal }))
+      abort.abort(new Error('cancelled'))
+      expect(await revoking).to.equal(abort.signal.reason)
+      faultyDial.accept()
+      await client.whenConnected()
+      await client.sync('/')
+      expect((await fixture.observer.exists(held.path))?.version).to.equal(0)
+      await held.release()
+    })
+
     itInVirtualTime(
       'aborts only the revoked signal of a holder with watchOwnNode when revoke() is called',
       async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { getEventListeners } from 'node:events'
 import { aclOf, openACL, perms } from '../../../src/index.ts'
 import { EphemeralMutex, MultiLock, Mutex, TicketMutex } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
@@ -223,5 +224,15 @@ onBothServers('MultiLock', (fixture, { itInVirtualTime, itEverywhere }) => {
     const client = await fixture.open()
     const multi = new MultiLock([new TicketMutex(client, at('a')), new Mutex(client, at('b'))])
     await multi.use(held => expect(held.held).to.have.length(2))
+  })
+
+  itInVirtualTime('listens to the signals of its locks only until it is released', async () => {
+    const client = await fixture.open()
+    const held = await new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))]).acquire()
+    const listeners = () =>
+      held.held.flatMap(({ signal, revoked }) => [signal, revoked].map(each => getEventListeners(each, 'abort').length))
+    expect(listeners()).to.deep.equal([1, 1, 1, 1])
+    await held.release()
+    expect(listeners()).to.deep.equal([0, 0, 0, 0])
   })
 })

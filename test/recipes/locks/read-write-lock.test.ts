@@ -12,6 +12,7 @@ import {
   type ReadWriteDialect,
   type ReadWriteLockOptions,
 } from '../../../src/recipes/index.ts'
+import { collectGarbage } from '../../support/garbage.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -311,6 +312,20 @@ onBothServers('ReadWriteLock', (fixture, { itInVirtualTime, itEverywhere }) => {
       expect(held.signal.aborted).to.equal(false)
       await held.release()
     })
+  })
+
+  itInVirtualTime('forgets the owners that have released it', async () => {
+    const { readLock } = lockOf(await fixture.open())
+    const acquireOnce = async (owner: object) => {
+      const held = await readLock.acquire({ owner })
+      await held.release()
+      return new WeakRef(owner)
+    }
+    const first = await acquireOnce({})
+    for (let i = 0; i < 3; i++) await acquireOnce({})
+    await new Promise(resolve => setImmediate(resolve))
+    collectGarbage()
+    expect(first.deref()).to.equal(undefined)
   })
 })
 

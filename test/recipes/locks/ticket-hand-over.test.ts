@@ -95,6 +95,21 @@ describe('a hand-over of a TicketMutex', () => {
         await distant.until(held.then(each => each.release()).catch(() => undefined))
     })
 
+  it('costs no more requests behind a waiter that gave up while others were before it', async () => {
+    const contenders = await distant.queueUp(recipe, 6)
+    const [, second, third] = contenders
+    third?.stop.abort()
+    await distant.pass(4)
+    await distant.until((await contenders[0].held).release())
+    await distant.pass(4)
+    traffic.requests = []
+    await distant.until((await second.held).release())
+    await distant.pass(4)
+    // The fifth contender learns from the directory that the fourth one, which holds the lock now, was next.
+    expect(traffic.requests).to.deep.equal([opcodes.multi, opcodes.getData])
+    for (const { held } of contenders.slice(3)) await distant.until(held.then(each => each.release()))
+  })
+
   it('costs the same requests, notifications and bytes in a short queue and in a long one', async function () {
     this.timeout(60_000)
     const { getData, create2, multi, delete: remove, removeWatches } = opcodes

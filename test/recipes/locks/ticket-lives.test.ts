@@ -193,6 +193,18 @@ onBothServers('a life of a TicketMutex', (fixture, { itInVirtualTime, itEverywhe
       expect(await nameInData()).not.to.equal(name)
     })
 
+    itInVirtualTime('ends also if its last holder releases the lock just before a contender looks at it', async () => {
+      await beginAt(LAST - 1)
+      const held = await new TicketMutex(await fixture.open(), path).acquire()
+      const client = await fixture.open()
+      const refusal = fixture.embedded.faults.hold('multi', { session: client.sessionId })
+      const acquiring = new TicketMutex(client, path).acquire()
+      await refusal.triggered
+      await held.release()
+      refusal.release()
+      await (await acquiring).release()
+    })
+
     itInVirtualTime('leaves no node and no watch of a contender that gives up', async () => {
       await beginAt(LAST - 1)
       const held = await new TicketMutex(await fixture.open(), path).acquire()

@@ -91,6 +91,15 @@ describe('a waiter of a TicketMutex', () => {
     await release(fourth as Contender)
   })
 
+  it('draws another ticket at once if another client deletes its own', async () => {
+    const [first, second] = await queueUp(2)
+    await first.client.delete(second.path)
+    await turns()
+    expect(tickets()).to.have.length(2).and.not.include(second.path)
+    await release(first)
+    await release(second)
+  })
+
   it('draws another ticket if one transaction deletes its own and its predecessor’s', async () => {
     const [first, second] = await queueUp(2)
     await first.client.multi([{ delete: second.path }, { delete: first.path }])
@@ -196,5 +205,17 @@ describe('a waiter of a TicketMutex', () => {
     const third = await join(await open())
     expect([second.isHolding, third.isHolding]).to.deep.equal([false, false])
     for (const each of [first, second, third]) await release(each)
+  })
+
+  it('draws another ticket if another client deletes its own, which it may not read', async () => {
+    const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
+    const observer = await open()
+    await clock.until(new TicketMutex(observer, '/lock').use(() => undefined))
+    const [first, second] = [await join(observer), await join(await open(), { acl })]
+    await clock.until(observer.delete(second.path))
+    await release(first)
+    const held = await clock.until(second.held)
+    expect(held.path).not.to.equal(second.path)
+    await release(second)
   })
 })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { connect, ZooKeeperError } from '../../../src/index.ts'
+import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { OwnNode, type NodePlan } from '../../../src/recipes/node/own-node.ts'
 import { Server } from '../../../src/server/index.ts'
 import { failureOf } from '../../support/settled.ts'
@@ -45,5 +46,40 @@ describe('OwnNode', () => {
     expect(ownNode.node.path).to.equal('/node')
     await ownNode.remove()
     expect(await client.exists('/node')).to.equal(null)
+  })
+
+  it('calls nobody back any more by a watch that it has replaced', async () => {
+    await using server = await Server.start({ listen: false })
+    await using client = await connect(server.connectString, { dial: server.dial })
+    const ownNode = new OwnNode({ ...plan, client })
+    await ownNode.create(() => Promise.resolve(), new AbortController().signal)
+    const calls: string[] = []
+    ownNode.watch(() => calls.push('first'))
+    await client.sync('/')
+    server.dropConnections()
+    await client.sync('/').catch(() => client.whenConnected())
+    ownNode.watch(() => calls.push('second'))
+    await client.sync('/')
+    calls.length = 0
+    await client.delete('/node')
+    await client.sync('/')
+    expect(calls).to.deep.equal(['second'])
+  })
+
+  it('does not look for a node that the server has refused to create', async () => {
+    const sent: number[] = []
+    await using server = await Server.start({ listen: false })
+    await using client = await connect(server.connectString, {
+      dial: server.dial,
+      onFrame({ from, first, bytes }) {
+        if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
+      },
+    })
+    server.faults.replace('create', 'NOAUTH')
+    const ownNode = new OwnNode({ ...plan, client })
+    const creating = ownNode.create(() => Promise.resolve(), new AbortController().signal)
+    expect(await failureOf(creating)).to.have.property('code', 'NOAUTH')
+    await ownNode.remove()
+    expect(sent).to.deep.equal([opcodes.create2])
   })
 })

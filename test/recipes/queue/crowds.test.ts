@@ -1,13 +1,12 @@
 // Many contenders, each with its own session: up to 1000 on an embedded server, and fifty on Apache’s server, which is
 // killed meanwhile.
 import { expect } from 'chai'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { connect, type Client } from '../../../src/index.ts'
 import { EphemeralMutex, HerdMutex, Mutex, TicketMutex, type Held } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../support/apache-zookeeper.ts'
+import { heapInUse } from '../../support/garbage.ts'
 import { failureOf } from '../../support/settled.ts'
 import { until } from '../../support/until.ts'
 import { SHORT_ATTEMPTS, Sessions } from '../sessions.ts'
@@ -91,13 +90,6 @@ describe('waiters in a long queue', () => {
       }
     })
 })
-
-/** Returns the used heap in bytes after a garbage collection. */
-function heapInUse(): number {
-  setFlagsFromString('--expose-gc')
-  ;(runInNewContext('gc') as () => void)()
-  return process.memoryUsage().heapUsed
-}
 
 describe('on Apache ZooKeeper,', function () {
   this.timeout(90_000)

@@ -294,4 +294,36 @@ describe('a waiter that looks ahead', () => {
     await clock.until((await first.held).release())
     await clock.until((await clock.until(waiting)).release())
   })
+
+  it('trusts no watch of an earlier node, because names return in a directory that was created again', async () => {
+    const dialect = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
+    const [first, second] = [await queue(await open(), { dialect }), await queue(await open(), { dialect })]
+    const creating = server.faults.hold('create', { session: second.client.sessionId })
+    await first.client.multi([{ delete: second.path }, { delete: first.path }, { delete: '/lock' }])
+    const rival = await queue(await open(), { dialect })
+    expect(rival.path).to.equal(first.path)
+    creating.release()
+    await turns()
+    expect([rival.isHolding, second.isHolding]).to.deep.equal([true, false])
+    await release(rival)
+    await release(second)
+    await clock.until((await first.held).release())
+  })
+
+  it('loses the lock at once if its node is deleted after the list that shows it first', async () => {
+    const [first, second] = await queueUp(2)
+    server.dropConnections()
+    await clock.until(
+      Promise.all([first, second].map(({ client }) => client.sync('/').catch(() => client.whenConnected()))),
+    )
+    await turns()
+    const list = server.faults.hold('getChildren', { session: second.client.sessionId })
+    await release(first)
+    await clock.until(list.triggered)
+    await first.client.delete(second.path)
+    list.release()
+    const held = await clock.until(second.held)
+    expect([held.path, held.signal.aborted]).to.deep.equal([second.path, true])
+    await clock.until(held.release())
+  })
 })
