@@ -9,9 +9,16 @@ import { checkArguments, checkListener } from '../node/arguments.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { cacheOptionChecks, changesOptionChecks, type CacheOptions, type CacheState } from './cache-options.ts'
-import { Changes, type CacheChange, type CacheChangesOptions, type CacheFollower, type CacheNode } from './changes.ts'
+import {
+  Changes,
+  type CacheChange,
+  type CacheChangesOptions,
+  type CacheFollower,
+  type CacheNode,
+  type Failure,
+} from './changes.ts'
 import { Content } from './content.ts'
-import { Copy } from './copy.ts'
+import { Copy, type NodeRecord } from './copy.ts'
 import { Keeper } from './keeper.ts'
 import { Reads } from './reads.ts'
 import { TreeWatch } from './tree-watch.ts'
@@ -37,11 +44,6 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   readonly client: Client
   /** The node at the top of the copy. */
   readonly path: string
-  /**
-   * Resolves when the copy is complete for the first time. Rejects if the cache ends before: with the reason of
-   * `options.signal`, a RecipeError TOOLARGE, or a ZooKeeperError, for example SESSIONEXPIRED or CLOSED.
-   */
-  readonly ready: Promise<void>
   readonly #maxBytes: number
   readonly #scope = new AbortController()
   readonly #changes: Changes
@@ -53,13 +55,15 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   #isReady = false
   /** The number of the connection on which the cache has last begun to read the tree. */
   #connects = 0
+  readonly #ready: Promise<void>
   #settleReady!: { resolve(): void; reject(error: unknown): void }
+  /** True if a caller has read {@link ready}. */
+  #isAwaited = false
   #stopListening: () => void = () => undefined
   #closed: Promise<void> | undefined
 
   /**
-   * Begins to load at once. Call {@link changes} or {@link on} in the same turn of the event loop to get all nodes of
-   * the tree as changes too.
+   * Begins to load at once.
    * @throws ZooKeeperError BADARGUMENTS
    */
   constructor(client: Client, path: string, options: CacheOptions = {}) {
@@ -73,14 +77,14 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     this.client = client
     this.path = path
     this.#maxBytes = maxBytes
-    this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
+    this.#ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
     // Not every caller waits for it.
-    this.ready.catch(() => undefined)
+    this.#ready.catch(() => undefined)
     const owner = {
       client,
       signal: this.#scope.signal,
       eventsHandled: () => this.#watch.eventsHandled(),
-      onFailure: (error: unknown) => this.#end({ error }),
+      onFailure: (error: unknown) => this.#fail(error),
     }
     this.#changes = new Changes(path, callback => callLater(client, callback))
     this.#reads = new Reads({
@@ -96,10 +100,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
       onGrown: () => this.#checkSize(),
       onUnwatched: unwatched => this.#watchExistence(unwatched),
       onReadAgain: () => (this.#connects = client.stats.connects),
-      onError: error =>
-        callLater(client, () => {
-          throw error
-        }),
+      onError: error => this.#reportError(error),
     })
     this.#watch = new TreeWatch({ ...owner, onEvent: event => this.#keeper.onEvent(event) })
     client.on('state', this.#onState)
@@ -119,6 +120,15 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
       this.#reads.setWatch(this.#watch.onEvent)
     }
     if (!signal.aborted) this.#keeper.readAgain()
+  }
+
+  /**
+   * Resolves when the copy is complete for the first time. Rejects if the cache ends before: with the reason of
+   * `options.signal`, a RecipeError TOOLARGE, or a ZooKeeperError, for example SESSIONEXPIRED or CLOSED.
+   */
+  get ready(): Promise<void> {
+    this.#isAwaited = true
+    return this.#ready
   }
 
   // The copy
@@ -186,31 +196,40 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   /**
    * Iterates over all nodes as they are now, each before its children. Later changes have no effect on the iteration.
    */
-  *[Symbol.iterator](): Generator<CacheNode, undefined> {
-    for (const [path, record] of this.#keeper.copy.below(this.path)) yield this.#keeper.node(path, record)
+  [Symbol.iterator](): Generator<CacheNode, undefined> {
+    return this.#nodes(this.#keeper.copy.below(this.path))
+  }
+
+  *#nodes(records: readonly (readonly [path: string, record: NodeRecord])[]): Generator<CacheNode, undefined> {
+    for (const [path, record] of records) yield this.#keeper.node(path, record)
   }
 
   // Changes
 
   /**
-   * Iterates over the changes from this call on: `for await (const change of cache.changes())`. Ends when the cache is
-   * closed. If the cache ends otherwise, rejects with the error after the changes before it.
+   * Iterates first over the nodes that the copy has at this call, each as `created`, and then over all changes: `for
+   * await (const change of cache.changes())`. Ends when the cache is closed. If the cache ends otherwise, rejects with
+   * the error after the changes before it.
    * @throws ZooKeeperError BADARGUMENTS; when iterating: the reason of the signal, RecipeError LAGGING, TOOLARGE, or a
    * ZooKeeperError, for example SESSIONEXPIRED
    * @example
+   * await zk.create('/app')
    * await using cache = new Cache(zk, '/app')
    * await cache.ready
    * const changes = cache.changes()
-   * await other.create('/app', 'on')
+   * await other.setData('/app', 'on')
    * await changes.next().then(({ value }) => value?.type) // => 'created'
+   * await changes.next().then(({ value }) => value?.type) // => 'changed'
    */
   changes(options: CacheChangesOptions = {}): AsyncIterator<CacheChange, undefined> & AsyncIterable<CacheChange> {
-    return this.#changes.read(checked('changes', this.path, options, changesOptionChecks))
+    const nodes = this.#closed === undefined ? this[Symbol.iterator]() : this.#nodes([])
+    return this.#changes.read(checked('changes', this.path, options, changesOptionChecks), nodes)
   }
 
   /**
-   * Calls the listener with each change. Errors that it throws are passed to the option `onUncaughtError` of the
-   * client. Registering the same function again has no effect.
+   * Calls the listener with each change from now on. The option `onUncaughtError` of the client gets the errors that it
+   * throws, and the error that ends the cache, unless that is the end of the session. Registering the same function
+   * again has no effect.
    * @throws ZooKeeperError BADARGUMENTS
    * @example
    * await using cache = new Cache(zk, '/app')
@@ -268,7 +287,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * cache.get('/app')?.data?.toString() // => 'on'
    */
   close(): Promise<void> {
-    this.#end({})
+    this.#end(undefined)
     return this.#closed ?? Promise.resolve()
   }
 
@@ -281,14 +300,32 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     if (isTerminal(state)) this.#end({ error: endOf(state, this.path) })
   }
 
-  #end(end: { error?: unknown }): void {
+  /**
+   * Ends the cache. Passes the error to `onUncaughtError` if there is a listener, or if neither an iteration nor `ready`
+   * rejects with it. The end of the session is no such error, because the client tells it.
+   */
+  #fail(error: unknown): void {
     if (this.#closed !== undefined) return
-    const error = 'error' in end ? end.error : endOf('closed', this.path)
+    const { hasListeners, hasFollowers } = this.#changes
+    const rejects = hasFollowers || (this.#isAwaited && !this.#isReady)
+    this.#end({ error })
+    if ((hasListeners || !rejects) && !isTerminal(this.client.state)) this.#reportError(error)
+  }
+
+  #reportError(error: unknown): void {
+    callLater(this.client, () => {
+      throw error
+    })
+  }
+
+  #end(failure: Failure | undefined): void {
+    if (this.#closed !== undefined) return
+    const error = failure === undefined ? endOf('closed', this.path) : failure.error
     this.#closed = this.#watch.close()
     this.#scope.abort(error)
     this.client.off('state', this.#onState)
     this.#stopListening()
-    this.#changes.end(end)
+    this.#changes.end(failure)
     this.#settleReady.reject(error)
     inBackground(this.client, this.#closed)
   }
@@ -304,7 +341,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   #checkSize(): void {
     if (this.bytes <= this.#maxBytes) return
     const detail = `the copy needs more than maxBytes, ${this.#maxBytes}: raise it, or leave out data or paths`
-    this.#end({ error: new RecipeError('TOOLARGE', this.path, { detail }) })
+    this.#fail(new RecipeError('TOOLARGE', this.path, { detail }))
   }
 
   /**
@@ -326,7 +363,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
       },
       (error: unknown) => {
         this.#existenceWatches.delete(path)
-        if (!isCode(error, 'NOAUTH')) this.#end({ error })
+        if (!isCode(error, 'NOAUTH')) this.#fail(error)
       },
     )
   }

@@ -1,6 +1,6 @@
-// The changes that a cache reports, and the readers that wait for them.
+// The changes that a cache reports, and those who get them: iterations, listeners and other recipes.
 import type { Stat } from '../../protocol/index.ts'
-import { onAbort } from '../../runtime/abort.ts'
+import { AsyncQueue } from '../../runtime/async-queue.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 
 /**
@@ -58,123 +58,71 @@ export interface CacheChangesOptions {
   /** Ends the iteration when it aborts. `next()` then rejects with the signal's reason. Default: no signal. */
   signal?: AbortSignal | undefined
   /**
-   * The most changes that wait for the reader, 1 or more. If there are more, the iteration rejects with a RecipeError
-   * `LAGGING`, and the reader must begin again. Default: no limit.
+   * The most changes that wait for the reader, 1 or more; the nodes with which the iteration begins are not counted. If
+   * there are more, the iteration rejects with a RecipeError `LAGGING`, and the reader must begin again. Default: no
+   * limit.
    */
   capacity?: number | undefined
 }
 
-type Result = IteratorResult<CacheChange, undefined>
-
-interface Waiting {
-  resolve(result: Result): void
-  reject(error: unknown): void
-}
-
-/** How an iteration has ended. The error is told once. */
-interface End {
-  error?: unknown
-}
-
-/** Another recipe that follows a cache. It is called at once, before all readers and listeners. */
+/** An iteration over the changes of a cache, or another recipe that follows it. Called at once, before the listeners. */
 export interface CacheFollower {
   onChange(change: CacheChange): void
   /** Called each time when the cache has read the whole tree. */
-  onLoaded(): void
-  onEnd(error: unknown): void
+  onLoaded?(): void
+  /** @param failure why the cache has ended; undefined after its close() */
+  onEnd(failure: Failure | undefined): void
 }
 
-/** The changes for one reader, in their order. */
-export class ChangeQueue implements AsyncIterator<CacheChange, undefined>, AsyncIterable<CacheChange> {
+export interface Failure {
+  error: unknown
+}
+
+/** One iteration: first the nodes that were in the copy when it began, and then each change. */
+class ChangeQueue extends AsyncQueue<CacheChange> {
   readonly #path: string
   readonly #capacity: number
-  readonly #onEnd: (queue: ChangeQueue) => void
-  readonly #stopListening: () => void
-  #changes: CacheChange[] = []
-  /** Index of the first change that is not read. */
-  #first = 0
-  readonly #waiting: Waiting[] = []
-  #end: End | undefined
+  #nodes: Iterator<CacheNode> | undefined
 
-  constructor(path: string, { signal, capacity = Infinity }: CacheChangesOptions, onEnd: (queue: ChangeQueue) => void) {
+  constructor(
+    path: string,
+    { signal, capacity = Infinity }: CacheChangesOptions,
+    nodes: Iterator<CacheNode>,
+    onEnd: () => void,
+  ) {
+    super({ signal, onEnd })
     this.#path = path
     this.#capacity = capacity
-    this.#onEnd = onEnd
-    this.#stopListening = onAbort(signal, () => this.#discard({ error: signal?.reason as unknown }))
-    if (signal?.aborted) this.#discard({ error: signal.reason as unknown })
+    if (!this.hasEnded) this.#nodes = nodes
   }
 
-  get hasEnded(): boolean {
-    return this.#end !== undefined
+  override push(change: CacheChange): void {
+    super.push(change)
+    if (this.size <= this.#capacity) return
+    const detail = `more than ${this.#capacity} changes wait for their reader: forget what it has read, and call changes() again`
+    this.abort(new RecipeError('LAGGING', this.#path, { detail }))
   }
 
-  push(change: CacheChange): void {
-    if (this.#end !== undefined) return
-    const waiting = this.#waiting.shift()
-    if (waiting !== undefined) return waiting.resolve({ value: change, done: false })
-    if (this.#changes.length - this.#first < this.#capacity) return void this.#changes.push(change)
-    const detail = `more than ${this.#capacity} changes wait for their reader: read the copy, and call changes() again`
-    this.#discard({ error: new RecipeError('LAGGING', this.#path, { detail }) })
+  override next(): Promise<IteratorResult<CacheChange, undefined>> {
+    const node = this.#nodes?.next().value as CacheNode | undefined
+    if (node === undefined) return super.next()
+    return Promise.resolve({ value: { type: 'created', path: node.path, node, old: undefined }, done: false })
   }
 
-  next(): Promise<Result> {
-    const change = this.#changes[this.#first]
-    if (change !== undefined) {
-      this.#first++
-      // Removing each change from the front of a long array would take time in proportion to its length.
-      if (this.#first * 2 > this.#changes.length) {
-        this.#changes = this.#changes.slice(this.#first)
-        this.#first = 0
-      }
-      return Promise.resolve({ value: change, done: false })
-    }
-    if (this.#end === undefined) return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
-    const end = this.#end
-    this.#end = {}
-    return 'error' in end ? Promise.reject(end.error) : Promise.resolve(DONE)
-  }
-
-  /** Ends the iteration. A `for await` loop calls this when it is left. */
-  return(): Promise<Result> {
-    this.#discard({})
-    return Promise.resolve(DONE)
-  }
-
-  /** Ends the iteration after the changes that wait. */
-  end(end: End): void {
-    if (this.#end !== undefined) return
-    this.#end = end
-    this.#stopListening()
-    this.#onEnd(this)
-    const [first, ...others] = this.#waiting.splice(0)
-    if (first === undefined) return
-    this.#end = {}
-    if ('error' in end) first.reject(end.error)
-    else first.resolve(DONE)
-    for (const other of others) other.resolve(DONE)
-  }
-
-  #discard(end: End): void {
-    this.#changes = []
-    this.#first = 0
-    this.end(end)
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
+  override clear(): void {
+    super.clear()
+    // If the signal has aborted, the constructor of AsyncQueue calls this method first.
+    if (#nodes in this) this.#nodes = undefined
   }
 }
 
-const DONE = { value: undefined, done: true } as const
-
-/** All readers of one cache. */
+/** All that follow one cache. */
 export class Changes {
   readonly #path: string
   readonly #callLater: (callback: () => unknown) => void
-  readonly #queues = new Set<ChangeQueue>()
+  readonly #followers = new Set<CacheFollower>()
   readonly #listeners = new Set<(change: CacheChange) => unknown>()
-  #follower: CacheFollower | undefined
-  #end: End | undefined
+  #end: { failure: Failure | undefined } | undefined
 
   /** @param callLater calls back in a microtask */
   constructor(path: string, callLater: (callback: () => unknown) => void) {
@@ -182,14 +130,13 @@ export class Changes {
     this.#callLater = callLater
   }
 
-  /** True if there is a reader or a listener. */
-  get areHeard(): boolean {
-    return this.#follower !== undefined || this.#queues.size > 0 || this.#listeners.size > 0
+  get hasFollowers(): boolean {
+    return this.#followers.size > 0
   }
 
-  follow(follower: CacheFollower): void {
-    this.#follower = follower
-    if (this.#end !== undefined) follower.onEnd(this.#end.error)
+  /** Listeners are not called when the cache ends. */
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0
   }
 
   on(listener: (change: CacheChange) => unknown): void {
@@ -200,27 +147,36 @@ export class Changes {
     this.#listeners.delete(listener)
   }
 
-  read(options: CacheChangesOptions): ChangeQueue {
-    const queue = new ChangeQueue(this.#path, options, ended => this.#queues.delete(ended))
-    if (this.#end !== undefined) queue.end(this.#end)
-    else if (!queue.hasEnded) this.#queues.add(queue)
+  follow(follower: CacheFollower): void {
+    if (this.#end === undefined) this.#followers.add(follower)
+    else follower.onEnd(this.#end.failure)
+  }
+
+  /** @param nodes the nodes with which the iteration begins */
+  read(options: CacheChangesOptions, nodes: Iterator<CacheNode>): ChangeQueue {
+    const follower: CacheFollower = {
+      onChange: change => queue.push(change),
+      onEnd: failure => (failure === undefined ? queue.end() : queue.fail(failure.error)),
+    }
+    const queue = new ChangeQueue(this.#path, options, nodes, () => this.#followers.delete(follower))
+    if (!queue.hasEnded) this.follow(follower)
     return queue
   }
 
-  loaded(): void {
-    this.#follower?.onLoaded()
-  }
-
-  tell(change: CacheChange): void {
-    this.#follower?.onChange(change)
-    for (const queue of this.#queues) queue.push(change)
+  report(change: CacheChange): void {
+    for (const follower of this.#followers) follower.onChange(change)
     for (const listener of this.#listeners)
       this.#callLater(() => (this.#listeners.has(listener) ? listener(change) : undefined))
   }
 
-  end(end: End): void {
-    this.#end = end
-    this.#follower?.onEnd(end.error)
-    for (const queue of this.#queues) queue.end(end)
+  /** The cache has read the whole tree. */
+  loaded(): void {
+    for (const follower of this.#followers) follower.onLoaded?.()
+  }
+
+  end(failure: Failure | undefined): void {
+    this.#end = { failure }
+    for (const follower of this.#followers) follower.onEnd(failure)
+    this.#followers.clear()
   }
 }

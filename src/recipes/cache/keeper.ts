@@ -1,8 +1,8 @@
-// Keeps a copy equal to what was read: decides what a result or an event changes, what to tell, and what to read next.
+// Keeps a copy equal to what was read: decides what a result or an event changes, what to report, and what to read next.
 // Synchronous: it asks for reads, and gets their results later.
 import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { WatchEvent } from '../../client/index.ts'
-import type { CacheChange, CacheNode } from './changes.ts'
+import type { CacheChange, CacheNode, Changes } from './changes.ts'
 import { nodeOf, statOf, type Content } from './content.ts'
 import type { Copy, NodeRecord } from './copy.ts'
 import type { ReadJob, ReadKind, ReadOutcome } from './reads.ts'
@@ -14,7 +14,7 @@ export interface KeeperOwner {
     isPending(path: string): boolean
     isUnderWay(path: string): boolean
   }
-  readonly changes: { readonly areHeard: boolean; tell(change: CacheChange): void }
+  readonly changes: Pick<Changes, 'hasFollowers' | 'hasListeners' | 'report'>
   /** Called after the copy has grown. */
   onGrown(): void
   /** Called when all nodes are about to be read. */
@@ -113,12 +113,12 @@ export class Keeper {
     if (known !== undefined && isNew) {
       // Its children were deleted before it. Those that were created with or after the new node may be known already.
       this.#removeOlder(path, stat.czxid)
-      this.#tell('deleted', path, undefined, known)
+      this.#report('deleted', path, undefined, known)
     }
     this.copy.set(path, record)
     this.#owner.onGrown()
-    if (isNew) this.#tell('created', path, record, undefined)
-    else if (before.mzxid !== stat.mzxid) this.#tell('changed', path, record, known)
+    if (isNew) this.#report('created', path, record, undefined)
+    else if (before.mzxid !== stat.mzxid) this.#report('changed', path, record, known)
     const mayHaveChildren = this.watchesEachNode || stat.numChildren > 0
     if ((isNew || isLoad) && mayHaveChildren && this.#levelOf(path) < this.#scope.depth)
       this.#read('children', path, isLoad)
@@ -137,7 +137,7 @@ export class Keeper {
 
   #onAbsent(path: string): void {
     this.hidden.delete(path)
-    this.#remove(path, (each, record) => this.#tell('deleted', each, undefined, record))
+    this.#remove(path, (each, record) => this.#report('deleted', each, undefined, record))
     if (path === this.copy.path) this.#owner.onUnwatched(path)
   }
 
@@ -145,8 +145,8 @@ export class Keeper {
     const isKnown = this.hidden.has(path)
     this.hidden.set(path, error)
     if (this.copy.get(path) === undefined) {
-      if (!isKnown) this.#tell('hidden', path, undefined, undefined, error)
-    } else this.#remove(path, (each, record) => this.#tell('hidden', each, undefined, record, error))
+      if (!isKnown) this.#report('hidden', path, undefined, undefined, error)
+    } else this.#remove(path, (each, record) => this.#report('hidden', each, undefined, record, error))
   }
 
   /** A function of the cache's options has thrown. The other nodes go on. */
@@ -171,7 +171,7 @@ export class Keeper {
       // A node with newer nodes below it was created again too. It is about to be read.
       if (each === path || statOf(record).czxid >= czxid || this.copy.hasChildren(each)) continue
       this.copy.delete(each)
-      this.#tell('deleted', each, undefined, record)
+      this.#report('deleted', each, undefined, record)
     }
   }
 
@@ -179,11 +179,12 @@ export class Keeper {
     this.#owner.reads.add(kind, path, isLoad)
   }
 
-  #tell(type: CacheChange['type'], path: string, record?: NodeRecord, old?: NodeRecord, error?: Error): void {
-    if (!this.#owner.changes.areHeard) return
+  #report(type: CacheChange['type'], path: string, record?: NodeRecord, old?: NodeRecord, error?: Error): void {
+    const { changes } = this.#owner
+    if (!changes.hasFollowers && !changes.hasListeners) return
     const nodeNow = (each: NodeRecord | undefined) => each && this.node(path, each)
     const change = { type, path, node: nodeNow(record), old: nodeNow(old) }
-    this.#owner.changes.tell(error === undefined ? change : { ...change, error })
+    changes.report(error === undefined ? change : { ...change, error })
   }
 
   #hasParent(path: string): boolean {

@@ -58,7 +58,7 @@ export class ChildrenView {
         callLater(loop.client, publish)
       },
       onLoaded: publish,
-      onEnd: fail,
+      onEnd: failure => fail(failure?.error),
     })
   }
 

@@ -1,7 +1,8 @@
 // How a cache goes on and ends: lost connections and sessions, aborts, limits, errors.
 import { expect } from 'chai'
-import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
-import { RecipeError, type CacheOptions } from '../../../src/recipes/index.ts'
+import type { Client, ZooKeeperError } from '../../../src/index.ts'
+import { opcodes, ReplyHeader, RequestHeader } from '../../../src/protocol/index.ts'
+import { Cache, RecipeError, type CacheOptions } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
@@ -113,25 +114,29 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
   itInVirtualTime('rejects the iteration with LAGGING when more changes wait than its capacity', async () => {
     await using cache = tree.open(await fixture.open())
     await cache.ready
-    const reader = cache.changes({ capacity: 2 })
     await tree.create('/a', '/b', '/c')
     await fixture.until(() => cache.size === 4)
+    const reader = cache.changes({ capacity: 2 })
+    expect((await reader.next()).value?.type, 'a node of the copy is no change that waits').to.equal('created')
+    await tree.create('/d', '/e', '/f')
+    await fixture.until(() => cache.size === 7)
     expect(await failureOf(reader.next()))
       .to.be.instanceOf(RecipeError)
       .and.to.have.property('code', 'LAGGING')
     expect(await reader.next()).to.deep.equal({ value: undefined, done: true })
-    expect(tree.pathsOf(cache)).to.have.length(4)
   })
 
   itInVirtualTime('leaves the loop when the signal of changes() aborts, and goes on for others', async () => {
     await using cache = tree.open(await fixture.open())
     await cache.ready
     const [abort, reason] = [new AbortController(), new Error('enough')]
-    const [one, other] = [cache.changes({ signal: abort.signal }).next(), cache.changes().next()]
+    const [one, other] = [cache.changes({ signal: abort.signal }), cache.changes()]
+    for (const each of [one, other]) expect((await each.next()).value?.path).to.equal(fixture.path)
+    const next = failureOf(one.next())
     abort.abort(reason)
-    expect(await failureOf(one)).to.equal(reason)
+    expect(await next).to.equal(reason)
     await tree.create('/a')
-    expect((await other).value?.path).to.equal(`${fixture.path}/a`)
+    expect((await other.next()).value?.path).to.equal(`${fixture.path}/a`)
     expect(await failureOf(cache.changes({ signal: abort.signal }).next())).to.equal(reason)
   })
 
@@ -154,6 +159,99 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
       await fixture.until(() => cache.size === 4)
     },
   )
+
+  describe('passes the error that ends it to onUncaughtError', () => {
+    let thrown: unknown[]
+    let client: Client
+    const listener = () => undefined
+    /** Opens a cache that may not grow. */
+    const openFull = async () => {
+      await using whole = tree.open(client)
+      await whole.ready
+      return new Cache(client, fixture.path, { maxBytes: whole.bytes })
+    }
+    const exceed = async (cache: Cache) => {
+      await fixture.observer.setData(fixture.path, 'too large')
+      await fixture.until(() => cache.state === 'closed')
+    }
+    const codes = () => thrown.map(error => (error as ZooKeeperError | RecipeError).code)
+
+    beforeEach(async () => {
+      thrown = []
+      client = await fixture.run(() => fixture.open({ onUncaughtError: error => thrown.push(error) }))
+    })
+
+    itInVirtualTime('if there is a listener, even if an iteration rejects with it too', async () => {
+      const cache = (await openFull()).on('change', listener)
+      await cache.ready
+      const changes = cache.changes()
+      await changes.next()
+      const failing = failureOf(changes.next())
+      await exceed(cache)
+      expect(await failing).to.equal(thrown[0])
+      expect(codes()).to.deep.equal(['TOOLARGE'])
+    })
+
+    itInVirtualTime('if there is neither an iteration nor a caller that waits for ready', async () => {
+      const cache = await openFull()
+      await cache.ready
+      await exceed(cache)
+      const early = new Cache(client, fixture.path, { maxBytes: 1 })
+      await fixture.until(() => early.state === 'closed')
+      expect(codes()).to.deep.equal(['TOOLARGE', 'TOOLARGE'])
+      expect(await failureOf(early.ready)).to.equal(thrown[1])
+    })
+
+    itInVirtualTime('but not if an iteration or ready rejects with it', async () => {
+      expect(await failureOf(new Cache(client, fixture.path, { maxBytes: 1 }).ready)).to.have.property(
+        'code',
+        'TOOLARGE',
+      )
+      const cache = await openFull()
+      await cache.ready
+      const changes = cache.changes()
+      await exceed(cache)
+      await changes.next()
+      expect(await failureOf(changes.next())).to.have.property('code', 'TOOLARGE')
+      expect(codes()).to.deep.equal([])
+    })
+
+    itInVirtualTime('but neither close(), nor the reason of its signal, nor the end of the session', async () => {
+      const abort = new AbortController()
+      const caches = Array.from({ length: 3 }, (_, i) =>
+        new Cache(client, fixture.path, { signal: i === 0 ? abort.signal : undefined }).on('change', listener),
+      )
+      await caches[1]?.close()
+      abort.abort(new Error('enough'))
+      await fixture.expire(client)
+      await fixture.until(() => caches.every(({ state }) => state === 'closed'))
+      expect(thrown).to.deep.equal([])
+    })
+  })
+
+  itInVirtualTime('calls itself stale from the loss of the connection until it has read the tree again', async () => {
+    const states = new Set<string>()
+    let hasRead = false
+    const look = () => {
+      const { connects } = client.stats
+      if (connects > 1) states.add(`${hasRead ? 'after' : 'before'} the read: ${client.state} ${cache.state}`)
+    }
+    const { faultyDial, client } = await fixture.openWithFaults({
+      onFrame: ({ from, first, bytes }) => {
+        hasRead ||= !first && from === 'server' && client.stats.connects > 1 && ReplyHeader.decode(bytes).xid > 0
+        // In each microtask until the frame has had all its effects.
+        let looks = Promise.resolve()
+        for (let i = 0; i < 50; i++) looks = looks.then(look)
+      },
+    })
+    await using cache = tree.open(client)
+    await cache.ready
+    faultyDial.cut()
+    await fixture.until(() => client.stats.connects > 1 && cache.state === 'live')
+    expect(states).to.include('before the read: connected stale')
+    expect(states).not.to.include('before the read: connected live')
+    expect(states).to.include('after the read: connected live')
+  })
 
   itInVirtualTime('passes the error of a listener to onUncaughtError, and goes on', async () => {
     const thrown: unknown[] = []

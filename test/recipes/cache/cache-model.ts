@@ -49,6 +49,8 @@ class World {
   #client!: Client
   #cache!: Cache
   #reader: Promise<void> = Promise.resolve()
+  /** The nodes as the iteration that began last describes them; undefined if that was of an earlier cache. */
+  #late: Map<string, string> | undefined
   #heard: CacheChange[] = []
   #read: CacheChange[] = []
   #changes = 0
@@ -111,6 +113,7 @@ class World {
       await Promise.all([
         this.#writer.burst(1 + Math.floor(12 * random())),
         random() < 0.7 ? this.#injectFaults() : undefined,
+        this.#sleep(Math.floor(100 * random())).then(() => this.#readLate()),
       ])
       await this.#compare()
     }
@@ -151,13 +154,35 @@ class World {
     this.#cache = cache
     this.#heard = []
     this.#read = []
+    this.#late = undefined
     cache.on('change', change => this.#heard.push(change))
     this.#reader = this.#readChanges(cache)
   }
 
   async #readChanges(cache: Cache): Promise<void> {
+    // Those of the previous cache come first.
+    let known = cache.size
+    await this.#eachChange(cache, change => {
+      if (known === 0) return this.#onChange(change)
+      known--
+      const { type, path, node } = change
+      if (type !== 'created' || node === undefined || this.#shadow.get(path) !== stateOf(node))
+        this.#violations.push(`an iteration begins with ${type} ${path} instead of ${this.#shadow.get(path) ?? 'none'}`)
+    })
+  }
+
+  /** Adds up an iteration that begins now. */
+  #readLate(): void {
+    const late = (this.#late = new Map<string, string>())
+    void this.#eachChange(this.#cache, ({ path, node }) => {
+      if (node === undefined) late.delete(path)
+      else late.set(path, stateOf(node))
+    })
+  }
+
+  async #eachChange(cache: Cache, onChange: (change: CacheChange) => void): Promise<void> {
     try {
-      for await (const change of cache.changes()) this.#onChange(change)
+      for await (const change of cache.changes()) onChange(change)
     } catch (error) {
       if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED')) this.#violations.push(`the cache ended: ${String(error)}`)
     }
@@ -226,10 +251,12 @@ class World {
     await this.#sleep(50)
     const difference = this.#difference()
     if (difference !== undefined) this.#violations.push(`the copy differs later: ${difference}`)
-    const told = [...this.#shadow].map(([path, state]) => `${path} ${state}`).sort()
     const kept = [...this.#cache].map(node => `${node.path} ${stateOf(node)}`).sort()
-    if (told.join() !== kept.join())
-      this.#violations.push(`the changes add up to ${told.join()}, and not ${kept.join()}`)
+    for (const sum of [this.#shadow, this.#late ?? this.#shadow]) {
+      const told = [...sum].map(([path, state]) => `${path} ${state}`).sort()
+      if (told.join() !== kept.join())
+        this.#violations.push(`the changes add up to ${told.join()}, and not ${kept.join()}`)
+    }
     if (this.#heard.length !== this.#read.length) this.#violations.push('listeners get other changes than readers')
   }
 

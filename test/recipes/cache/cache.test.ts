@@ -1,14 +1,17 @@
 // What a cache has and tells, on both servers.
 import { expect } from 'chai'
+import { getEventListeners } from 'node:events'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { creatorAllACL, openACL, type Client } from '../../../src/index.ts'
 import { opcodes, ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
 import { Cache, type CacheChange, type CacheOptions } from '../../../src/recipes/index.ts'
+import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
 
 onBothServers('Cache', (fixture, { itInVirtualTime, itEverywhere }) => {
   const tree = new CacheUnderTest(fixture)
+  const created = (rest: string) => `created ${rest}`
 
   itEverywhere(
     'has the data and Stats of all nodes of the subtree once it is ready, and its children by name',
@@ -135,6 +138,95 @@ onBothServers('Cache', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(await cache.changes().next()).to.deep.equal({ value: undefined, done: true })
     await tree.create('/b')
     expect(cache.size).to.equal(2)
+  })
+
+  itEverywhere(
+    'begins each iteration with the nodes of the copy, parents first, and goes on with all changes',
+    async () => {
+      await tree.create('/a', '/a/b')
+      await using cache = tree.open(await fixture.open())
+      await cache.ready
+      const [early, late] = [cache.changes(), cache.changes()]
+      const next = async (changes: AsyncIterator<CacheChange, undefined>) =>
+        tree.textOf((await changes.next()).value ?? expect.fail('the iteration has ended'))
+      expect([await next(early), await next(early)]).to.deep.equal([': undefined > ', '/a: undefined > a'].map(created))
+      tree.changes.length = 0
+      await fixture.observer.setData(`${fixture.path}/a/b`, 'new')
+      await fixture.observer.delete(`${fixture.path}/a/b`)
+      await fixture.until(() => cache.size === 2)
+      const changes = tree.changes.slice()
+      const nodes = ['/a: undefined > a', '/a/b: undefined > b'].map(created)
+      expect(await next(late)).to.equal(created(': undefined > '))
+      for (const each of [...nodes, ...changes]) expect(await next(late)).to.equal(each)
+      for (const each of [nodes[1], ...changes]) expect(await next(early)).to.equal(each)
+      expect(changes.at(-1)).to.match(/^deleted \/a\/b: (b|new) > undefined$/)
+      await early.return?.()
+      await late.return?.()
+    },
+  )
+
+  itInVirtualTime('drops the nodes and the changes that wait when the signal of an iteration aborts', async () => {
+    await tree.create('/a')
+    await using cache = tree.open(await fixture.open())
+    await cache.ready
+    const [abort, reason] = [new AbortController(), new Error('enough')]
+    const changes = cache.changes({ signal: abort.signal })
+    await fixture.observer.create(`${fixture.path}/b`)
+    await fixture.until(() => cache.size === 3)
+    await changes.next()
+    abort.abort(reason)
+    expect(await failureOf(changes.next())).to.equal(reason)
+    expect(await changes.next()).to.deep.equal({ value: undefined, done: true })
+    expect(await failureOf(cache.changes({ signal: abort.signal }).next())).to.equal(reason)
+  })
+
+  itEverywhere('calls a listener with later changes only, and no more after off()', async () => {
+    await tree.create('/a')
+    await using cache = tree.open(await fixture.open())
+    await cache.ready
+    const called: string[] = []
+    const second = ({ path }: CacheChange) => called.push(`second ${path}`)
+    const first = ({ path }: CacheChange) => {
+      called.push(`first ${path}`)
+      cache.off('change', second)
+    }
+    cache.on('change', first).on('change', second)
+    await fixture.observer.create(`${fixture.path}/b`)
+    await fixture.until(() => called.length > 0)
+    expect(called).to.deep.equal([`first ${fixture.path}/b`])
+  })
+
+  itInVirtualTime('decodes no data for an iteration that was left, and for a listener that was removed', async () => {
+    let decoded = 0
+    const decode = (data: Buffer) => {
+      decoded++
+      return data
+    }
+    await using cache = new Cache(await fixture.open(), fixture.path, { codec: { encode: data => data, decode } })
+    await cache.ready
+    const listener = () => undefined
+    cache.on('change', listener).off('change', listener)
+    for await (const { type } of cache.changes()) {
+      expect(type).to.equal('created')
+      break
+    }
+    decoded = 0
+    await fixture.observer.setData(fixture.path, 'new')
+    await fixture.until(() => decoded > 0)
+    await fixture.sleep(100)
+    expect(decoded, 'once, to see that it can be decoded').to.equal(1)
+  })
+
+  itInVirtualTime('leaves no listener at the signals of its options and of its iterations', async () => {
+    const { signal } = new AbortController()
+    const cache = tree.open(await fixture.open(), { signal })
+    await cache.ready
+    const left = cache.changes({ signal })
+    await left.return?.()
+    expect(getEventListeners(signal, 'abort')).to.have.length(1)
+    void cache.changes({ signal })
+    await cache.close()
+    expect(getEventListeners(signal, 'abort')).to.have.length(0)
   })
 
   itEverywhere('tells a node that it may not read as hidden, reads on, and has it when it may', async () => {
