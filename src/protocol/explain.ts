@@ -82,8 +82,15 @@ export function explain(bytes: Uint8Array, options: ExplainOptions = {}): Explan
   }
 }
 
+/** Returns where the content may start. None if the bytes are too few, because the attempts take long. */
 const startsOf = (bytes: Uint8Array): number[] =>
-  bytes.length >= 4 && new DataView(bytes.buffer, bytes.byteOffset).getInt32(0) === bytes.length - 4 ? [4, 0] : [0]
+  (bytes.length >= 4 && new DataView(bytes.buffer, bytes.byteOffset).getInt32(0) === bytes.length - 4
+    ? [4, 0]
+    : [0]
+  ).filter(start => bytes.length - start >= SHORTEST)
+
+/** The content of the shortest frame: a request without a body. */
+const SHORTEST = 8
 
 /**
  * The number of first bytes that hold no credential. The earliest credential is a token, after the xid, the opcode and
@@ -208,6 +215,8 @@ function replies(operation: Operation<unknown, unknown> | undefined): Interpreta
   if (operation !== undefined) return [success(operation.response, operation.name), unparsedReply(operation.name)]
   return [
     annotator => {
+      // Before each operation is tried, because each attempt that fails takes long.
+      if (successHeader(annotator.restarted()) === undefined) return undefined
       const namesByCodec = new Map<Codec<unknown>, string[]>()
       for (const op of operationsByOpcode().values()) {
         if (success(op.response, op.name)(annotator.restarted()) === undefined) continue
@@ -221,13 +230,17 @@ function replies(operation: Operation<unknown, unknown> | undefined): Interpreta
   ]
 }
 
+function successHeader(annotator: Annotator): TypeOf<typeof r.ReplyHeader> | undefined {
+  const header = annotator.read(r.ReplyHeader)
+  return header === undefined || header.xid <= 0 || header.err !== 0 ? undefined : header
+}
+
 const success =
   (response: Codec<unknown>, op: string): Interpretation =>
   annotator => {
-    const header = annotator.read(r.ReplyHeader)
-    if (header === undefined || header.xid <= 0 || header.err !== 0) return undefined
-    const body = annotator.readToEnd(response)
-    return body === undefined ? undefined : replySummary(header, op, `OK${formatFields(body)}`)
+    const header = successHeader(annotator)
+    const body = header && annotator.readToEnd(response)
+    return header === undefined || body === undefined ? undefined : replySummary(header, op, `OK${formatFields(body)}`)
   }
 
 /** A reply with a readable header and an unknown body. */

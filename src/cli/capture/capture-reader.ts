@@ -1,6 +1,7 @@
 // Reads captures of `tcpdump -w`: bytes in, the segments of TCP connections put in order, and their bytes out. Pure:
 // no file, no socket, no clock. This file: the bytes of a capture file to packets, as they arrive.
-// May import: cli/conversation/conversation.ts, protocol/index.ts.
+// May import: cli/conversation, protocol/index.ts.
+import { ByteQueue } from '../conversation/byte-queue.ts'
 import { CaptureError, type FormatReader, type OnPacket } from './packet.ts'
 import { pcap } from './pcap.ts'
 import { pcapng } from './pcapng.ts'
@@ -20,7 +21,7 @@ export const isCapture = (start: Buffer): boolean => Object.hasOwn(FORMATS, star
 export class CaptureReader {
   readonly #onPacket: OnPacket
   #format: FormatReader | undefined
-  #pending: Buffer = Buffer.alloc(0)
+  readonly #pending = new ByteQueue()
   #needed = 4
 
   constructor(onPacket: OnPacket) {
@@ -34,11 +35,9 @@ export class CaptureReader {
 
   /** @throws CaptureError if the bytes are not a capture, or are damaged. Earlier packets have been reported. */
   push(chunk: Buffer): void {
-    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
+    this.#pending.push(chunk)
     while (this.#pending.length >= this.#needed) {
-      const bytes = this.#pending.subarray(0, this.#needed)
-      this.#pending = this.#pending.subarray(this.#needed)
-      const { done, value } = this.#feed(bytes)
+      const { done, value } = this.#feed(this.#pending.take(this.#needed))
       if (done) throw new CaptureError(value)
       this.#needed = value
     }

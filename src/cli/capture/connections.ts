@@ -47,6 +47,8 @@ export class Connections {
   readonly #onOpening: OnOpening
   readonly #isServerPort: (port: number) => boolean
   readonly #byEnds = new Map<string, Connection>()
+  /** Those that wait for bytes, because only they need to be looked at again. */
+  readonly #waiting = new Set<Connection>()
   readonly #elapsed = new Elapsed()
   #checked = 0
   #count = 0
@@ -73,14 +75,14 @@ export class Connections {
     const key = [segment.from, segment.to].sort().join(' ')
     let connection = this.#byEnds.get(key)
     if (connection === undefined || connection.isSucceededBy(segment)) {
-      connection?.finish()
-      this.#repeated += connection?.repeated ?? 0
+      if (connection !== undefined) this.#end(connection)
       connection = new Connection(segment, this.#clientIsSender(segment), ++this.#count, this.#onOpening)
       this.#byEnds.set(key, connection)
     }
     const elapsed = this.#elapsed.at(now, 1000 * segment.time)
     if (elapsed - this.#checked >= CHECK_INTERVAL) this.#giveUp(elapsed)
     connection.push(segment, elapsed)
+    this.#note(connection)
   }
 
   /** Gives up holes that have waited too long, while no packet comes. */
@@ -90,7 +92,21 @@ export class Connections {
 
   #giveUp(elapsed: number): void {
     this.#checked = elapsed
-    for (const connection of this.#byEnds.values()) connection.giveUp(elapsed)
+    for (const connection of this.#waiting) {
+      connection.giveUp(elapsed)
+      this.#note(connection)
+    }
+  }
+
+  #note(connection: Connection): void {
+    if (connection.isWaiting) this.#waiting.add(connection)
+    else this.#waiting.delete(connection)
+  }
+
+  #end(connection: Connection): void {
+    connection.finish()
+    this.#waiting.delete(connection)
+    this.#repeated += connection.repeated
   }
 
   /** The capture has ended: gives up all holes. */
@@ -140,6 +156,11 @@ class Connection {
 
   get repeated(): number {
     return this.#streams.client.repeated + this.#streams.server.repeated
+  }
+
+  /** True if an end waits for bytes: for a hole to be filled, or for those that the other end had sent before. */
+  get isWaiting(): boolean {
+    return this.#streams.client.peek() !== undefined || this.#streams.server.peek() !== undefined
   }
 
   /** True if the segment opens another connection between the same ports. */

@@ -12,7 +12,9 @@ export class HexExplainer {
   readonly #frames = new HexFrames(frame => this.#onFrame(frame))
   /** The operations of the requests so far, by xid, because a reply does not name its operation. */
   readonly #opcodes = new Map<number, number>()
-  #rest = ''
+  /** The parts of the line that has begun, and the number of their characters. */
+  #rest: string[] = []
+  #length = 0
 
   constructor(onLine: (line: Line) => void) {
     this.#onLine = onLine
@@ -23,15 +25,26 @@ export class HexExplainer {
     // A gzip file, because captures are often stored like that.
     if (chunk[0] === 0x1f && chunk[1] === 0x8b)
       throw new CaptureError('the input is compressed: pass it through gunzip -c')
-    const lines = (this.#rest + chunk.toString('latin1')).split('\n')
-    this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#frames.line(line)
-    if (this.#rest.length > LONGEST_LINE) throw new CaptureError('the input has a line that is too long for a frame')
+    const lines = chunk.toString('latin1').split('\n')
+    const last = lines.pop() ?? ''
+    for (const line of lines) {
+      this.#rest.push(line)
+      this.#endLine()
+    }
+    this.#rest.push(last)
+    this.#length += last.length
+    if (this.#length > LONGEST_LINE) throw new CaptureError('the input has a line that is too long for a frame')
   }
 
   finish(): void {
-    this.#frames.line(this.#rest)
+    this.#endLine()
     this.#frames.finish()
+  }
+
+  #endLine(): void {
+    this.#frames.line(this.#rest.join(''))
+    this.#rest = []
+    this.#length = 0
   }
 
   giveUp(): void {}

@@ -1,5 +1,6 @@
 // Reads frames that are written in hex, one a line or spread over several, as bare digits or as a dump of xxd or hexdump.
 import { explain } from '../../protocol/index.ts'
+import { ByteQueue } from '../conversation/byte-queue.ts'
 import { CaptureError } from './packet.ts'
 
 export interface HexFrame {
@@ -24,7 +25,7 @@ const MARKS: Readonly<Record<string, HexFrame['from']>> = {
 
 export class HexFrames {
   readonly #onFrame: (frame: HexFrame) => void
-  #pending: Buffer = Buffer.alloc(0)
+  readonly #pending = new ByteQueue()
   #from: HexFrame['from']
   #line = 0
   /** True if the last line was one of a dump, whose bytes go on in the next line. */
@@ -55,8 +56,9 @@ export class HexFrames {
 
   /** Reports a frame that lacks bytes. */
   finish(): void {
-    if (this.#pending.length > 0) this.#report(this.#pending, this.#pending.length < 4 ? 0 : missingOf(this.#pending))
-    this.#pending = Buffer.alloc(0)
+    const { bytes } = this.#pending
+    if (bytes.length > 0) this.#report(bytes, bytes.length < 4 ? 0 : missingOf(bytes))
+    this.#pending.clear()
     this.#from = undefined
   }
 
@@ -68,17 +70,13 @@ export class HexFrames {
     // A line may be a frame without its length. Then its xid stands there, which must not be taken for a length.
     if (!this.#isDump && this.#pending.length === 0 && explain(bytes, this.#from && { from: this.#from }).op !== '')
       return this.#report(bytes)
-    let rest = Buffer.concat([this.#pending, bytes])
-    this.#pending = Buffer.alloc(0)
-    while (rest.length > 0) {
-      const missing = missingOf(rest)
-      if (missing === undefined) return this.#report(rest)
-      if (missing > 0) {
-        this.#pending = rest
-        return
-      }
-      this.#report(rest.subarray(0, rest.length + missing))
-      rest = rest.subarray(rest.length + missing)
+    this.#pending.push(bytes)
+    while (this.#pending.length > 0) {
+      const { length } = this.#pending
+      const missing = missingOf(this.#pending.bytes)
+      if (missing === undefined) return this.#report(this.#pending.take(length))
+      if (missing > 0) return
+      this.#report(this.#pending.take(length + missing))
     }
   }
 }

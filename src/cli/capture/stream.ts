@@ -1,4 +1,5 @@
 // The bytes of one direction of a TCP connection, in order: from segments that come late, twice, overlapping, or never.
+import { MinHeap } from '../conversation/min-heap.ts'
 
 /** A part of a stream, at a position counted in bytes. */
 export interface Piece {
@@ -26,8 +27,11 @@ const endOf = (piece: Piece) => piece.at + piece.payload.length + piece.cutOff +
 export class Stream {
   /** The position of the next byte. Undefined until the stream's start is known. */
   #next: number | undefined
-  /** Pieces behind a hole, or that wait for the other direction, by position. */
-  readonly #held: Piece[] = []
+  /** Pieces behind a hole, or that wait for the other direction, by position, and then in the order of their arrival. */
+  readonly #held = new MinHeap<{ piece: Piece; number: number }>((a, b) =>
+    a.piece.at === b.piece.at ? a.number < b.number : a.piece.at < b.piece.at,
+  )
+  #count = 0
   #heldBytes = 0
   /** The position up to which the other end has confirmed the bytes, and when the reader saw that. */
   #acknowledged: { at: number; since: number } | undefined
@@ -60,16 +64,14 @@ export class Stream {
   }
 
   hold(piece: Piece): void {
-    let index = this.#held.length
-    while (index > 0 && (this.#held[index - 1]?.at ?? 0) > piece.at) index--
-    this.#held.splice(index, 0, piece)
+    this.#held.push({ piece, number: this.#count++ })
     this.#heldBytes += piece.payload.length
   }
 
   /** Returns what is next. Removes pieces of which every byte has been taken. */
   peek(): Next {
     const next = this.#next
-    for (let first = this.#held[0]; first !== undefined; first = this.#held[0]) {
+    for (let first = this.#first; first !== undefined; first = this.#first) {
       if (next === undefined) return { hole: 0, since: first.arrived, isAcknowledged: true }
       if (first.at > next) return this.#hole(next, first.at, first.arrived)
       if (next < endOf(first)) return { piece: first }
@@ -98,7 +100,7 @@ export class Stream {
 
   /** Starts with the first piece, or after the confirmed bytes, if the start is unknown. */
   begin(): void {
-    this.#next ??= this.#held[0]?.at ?? this.#acknowledged?.at
+    this.#next ??= this.#first?.at ?? this.#acknowledged?.at
   }
 
   /** Leaves out `count` bytes. */
@@ -107,8 +109,12 @@ export class Stream {
     else this.#next += count
   }
 
+  get #first(): Piece | undefined {
+    return this.#held.peek()?.piece
+  }
+
   #remove(): Piece | undefined {
-    const first = this.#held.shift()
+    const first = this.#held.pop()?.piece
     this.#heldBytes -= first?.payload.length ?? 0
     return first
   }

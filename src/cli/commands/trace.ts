@@ -7,6 +7,9 @@ import { command } from '../runner/command.ts'
 import { UsageError } from '../runner/failure.ts'
 import { TraceProxy } from '../trace/proxy.ts'
 
+/** How many characters wait for a reader of the output that is slow. The proxy must not wait for it. */
+const MOST_PENDING = 16 * 1024 * 1024
+
 export const trace = command({
   name: 'trace',
   summary: 'prints the conversation of any client with its server, as a proxy between them',
@@ -24,7 +27,7 @@ export const trace = command({
   connects: false,
   async run({ argument, out, err, values, clock, signal }) {
     const [listen, target] = [listenOn(argument('LISTEN')), addressOf('TARGET', argument('TARGET'))]
-    const printer = new LinePrinter(out, values)
+    const printer = new LinePrinter(out, values, { mostPending: MOST_PENDING })
     const begun = clock.now()
     const proxy = await TraceProxy.start(listen, target, (connection, line) =>
       printer.print(line, { seconds: (clock.now() - begun) / 1000, connection }),

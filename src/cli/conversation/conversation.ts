@@ -2,7 +2,7 @@
 // May import: cli/runner, protocol/index.ts.
 import { explain, opcodes, xids, type Explanation } from '../../protocol/index.ts'
 import { FrameStream } from './frame-stream.ts'
-import { isFrameAt, type End } from './recognise.ts'
+import { isFrameAt, neededAt, type End, type Expectation } from './recognise.ts'
 
 export type { End } from './recognise.ts'
 
@@ -68,8 +68,8 @@ export class Conversation {
   #streamOf(from: End, isJoined: boolean): FrameStream {
     return new FrameStream(
       {
-        frame: (frame, missing, intact) =>
-          missing === 0 ? this.#onFrame(from, frame) : this.#onDamagedFrame(from, frame, missing, intact),
+        frame: frame => this.#onFrame(from, frame),
+        damagedFrame: (start, length, missing) => this.#onDamagedFrame(from, start, length, missing),
         isFramed: opening => {
           const problem = from === 'client' ? describeOpening(opening) : undefined
           if (problem === undefined) return true
@@ -79,18 +79,22 @@ export class Conversation {
         },
         impossible: length =>
           this.#note(`${from} announces a frame of ${length} bytes: its further bytes are not explained`),
-        isFrameAt: (bytes, at, mayBeFirst) =>
-          isFrameAt(from, bytes, at, {
-            opcodeOf: xid => this.#opcodes.get(xid),
-            lastZxid: this.#lastZxid,
-            mayBeFirst: mayBeFirst && !this.#handshaken.has(from),
-          }),
+        neededAt: (bytes, at, isStart) => neededAt(from, bytes, at, this.#expected(from, isStart)),
+        isFrameAt: (bytes, at, isStart) => isFrameAt(from, bytes, at, this.#expected(from, isStart)),
         found: skipped => {
           if (skipped > 0) this.#note(`${from} sends ${skipped} bytes that belong to no whole frame`)
         },
       },
       isJoined,
     )
+  }
+
+  #expected(from: End, isStart: boolean): Expectation {
+    return {
+      opcodeOf: xid => this.#opcodes.get(xid),
+      lastZxid: this.#lastZxid,
+      mayBeFirst: isStart && !this.#handshaken.has(from),
+    }
   }
 
   #onFrame(from: End, frame: Buffer): void {
@@ -104,14 +108,14 @@ export class Conversation {
     this.#onLine({ sentence, dump, isPing: xid === xids.ping, frame: { from, op, xid: explanation.xid } })
   }
 
-  /** A frame of which only some bytes are known. Its header may be among them. */
-  #onDamagedFrame(from: End, frame: Buffer, missing: number, intact: number): void {
-    const first = !this.#handshaken.has(from) && intact >= 8 && frame.readInt32BE(4) === 0
+  /** A frame of which only some bytes are known. Its header may be among the first ones. */
+  #onDamagedFrame(from: End, start: Buffer, length: number, missing: number): void {
+    const first = !this.#handshaken.has(from) && start.length >= 8 && start.readInt32BE(4) === 0
     this.#handshaken.add(from)
-    const xid = first || intact < 8 ? undefined : frame.readInt32BE(4)
-    if (xid !== undefined && (from === 'server' || intact >= REQUEST_START)) this.#opcodeOf(from, xid, frame)
+    const xid = first || start.length < 8 ? undefined : start.readInt32BE(4)
+    if (xid !== undefined) this.#opcodeOf(from, xid, start)
     const name = first ? 'connect' : xid === undefined ? 'a frame' : `#${xid}`
-    this.#note(`${from} sends ${name}, of whose ${frame.length - 4} bytes the capture lacks ${missing}`)
+    this.#note(`${from} sends ${name}, of whose ${length - 4} bytes the capture lacks ${missing}`)
   }
 
   /** True for the first frame of an end on the connection. After a gap, only the frame itself can tell. */

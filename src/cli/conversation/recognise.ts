@@ -27,26 +27,35 @@ const errors = new Set<number>([0, ...Object.values(errnos)])
 /** How much a zxid may grow between two replies. A new leader adds 2^32. */
 const ZXID_STEP = 2n ** 40n
 
-/** Returns true if a frame of this end starts at the offset, and undefined if more bytes are needed to tell. */
-export function isFrameAt(from: End, bytes: Buffer, at: number, expected: Expectation): boolean | undefined {
+/**
+ * Returns how many bytes from the offset on must be there to tell whether a frame of this end starts at it; 0 if none can.
+ */
+export function neededAt(from: End, bytes: Buffer, at: number, expected: Expectation): number {
   const available = bytes.length - at
-  if (available < CONNECT_START) return couldStart(bytes, at) ? undefined : false
-  if (!couldStart(bytes, at)) return false
-  const end = at + 4 + bytes.readInt32BE(at)
-  const frame = end <= bytes.length ? bytes.subarray(at, end) : undefined
-  if (expected.mayBeFirst && bytes.readInt32BE(at + 4) === 0) {
-    if (frame === undefined) return undefined
-    if (explain(frame, { from, first: true }).op === 'connect') return true
-  }
-  if (available < startOf(from) && frame === undefined) return undefined
-  if (!isHeader(from, bytes, at, expected)) return false
+  if (!couldStart(bytes, at)) return 0
+  if (available < CONNECT_START) return CONNECT_START
+  const length = 4 + bytes.readInt32BE(at)
+  if (mayBeConnect(bytes, at, expected)) return length
+  const header = Math.min(startOf(from), length)
+  if (available < header) return header
   // The header alone does not suffice: bytes within a frame can look like the header of a longer one.
-  if (frame === undefined) return undefined
+  return isHeader(from, bytes, at, expected) ? length : 0
+}
+
+/** True if a frame of this end starts at the offset. The bytes that {@link neededAt} demands must be there. */
+export function isFrameAt(from: End, bytes: Buffer, at: number, expected: Expectation): boolean {
+  const end = at + 4 + bytes.readInt32BE(at)
+  const frame = bytes.subarray(at, end)
+  if (mayBeConnect(bytes, at, expected) && explain(frame, { from, first: true }).op === 'connect') return true
+  if (!isHeader(from, bytes, at, expected)) return false
   const opcode = from === 'client' ? frame.readInt32BE(8) : expected.opcodeOf(frame.readInt32BE(4))
-  if (explain(frame, { from, first: false, opcode }).from !== from) return false
+  if (explain(frame, { from, first: false, ...(opcode !== undefined && { opcode }) }).from !== from) return false
   if (bytes.length - end < startOf(from)) return end === bytes.length || couldStart(bytes, end)
   return isHeader(from, bytes, end, expected)
 }
+
+const mayBeConnect = (bytes: Buffer, at: number, { mayBeFirst }: Expectation): boolean =>
+  mayBeFirst && bytes.readInt32BE(at + 4) === 0
 
 const startOf = (from: End) => (from === 'client' ? REQUEST_START : REPLY_START)
 

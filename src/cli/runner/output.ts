@@ -63,13 +63,9 @@ export class Output {
     return this.write(`${text}\n`)
   }
 
-  /**
-   * Writes one JSON document, or one event, as a line. Numbers of 64 bits become decimal strings. Control characters,
-   * which JSON allows in part, are escaped as JSON does it.
-   */
+  /** Writes one JSON document, or one event, as a line. */
   json(value: unknown): Promise<void> {
-    const text = JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each))
-    return this.line(escaped(text))
+    return this.line(jsonText(value))
   }
 
   /** Writes the JSON value if the user wants JSON, and otherwise the lines. */
@@ -83,6 +79,13 @@ export class Output {
     return this.hasColour ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text
   }
 }
+
+/**
+ * Returns a value as JSON. Numbers of 64 bits become decimal strings. Control characters, which JSON allows in part, are
+ * escaped as JSON does it.
+ */
+export const jsonText = (value: unknown): string =>
+  escaped(JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)))
 
 /** The notices of each terminal that are not written yet. */
 const notices = new WeakMap<NodeJS.WritableStream, Promise<void>>()

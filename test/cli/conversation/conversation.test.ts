@@ -87,7 +87,7 @@ describe('a traced conversation', () => {
   it('never throws, for any bytes', () => {
     const chunk = fc.tuple(
       fc.constantFrom<End>('client', 'server'),
-      fc.uint8Array({ maxLength: 40 }).map(bytes => prefixed(bytes)),
+      fc.uint8Array({ minLength: 8, maxLength: 40 }).map(bytes => prefixed(bytes)),
     )
     fc.assert(
       fc.property(fc.array(chunk), chunks => {

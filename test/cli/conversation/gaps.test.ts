@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { ConnectRequest, ConnectResponse, operations, xids } from '../../../src/protocol/index.ts'
 import { Conversation, type End } from '../../../src/cli/conversation/conversation.ts'
 import { FrameStream } from '../../../src/cli/conversation/frame-stream.ts'
+import { allocationsOf, sum } from '../../support/allocations.ts'
 import { headerFrame, prefixed, replyFrame, requestFrame } from '../../protocol/frame-of.ts'
 
 const handshake = { protocolVersion: 0, timeOut: 4000, sessionId: 7n, passwd: Buffer.alloc(16) }
@@ -125,24 +126,55 @@ describe('a conversation with missing bytes', () => {
     expect(lines).to.deep.equal(['client sends 160 bytes without a frame that can be recognised'])
   })
 
-  it('is searched in linear time, even if each of its bytes could be the start of a long frame', () => {
-    let asked = 0
-    const stream = new FrameStream(
-      {
-        frame: () => undefined,
-        isFramed: () => true,
-        impossible: () => undefined,
-        isFrameAt: (_, at) => {
-          asked++
-          return at % 1000 === 0 ? undefined : false
+  for (const [title, everyOffset, length, isFrame] of [
+    ['each of its bytes could be the start of a long frame', 1, 5000, false],
+    ['each of its bytes could be the start of a frame of a megabyte', 1, 1_000_000, false],
+    ['many of its bytes are the starts of frames, each with an impossible length after it', 40, 40, true],
+  ] as const)
+    it(`is searched at a cost in proportion to its bytes, even if ${title}`, () => {
+      const count = { asked: 0, looked: 0, found: 0 }
+      const stream = new FrameStream(
+        {
+          frame: () => undefined,
+          damagedFrame: () => undefined,
+          isFramed: () => true,
+          impossible: () => undefined,
+          neededAt(_, at) {
+            count.asked++
+            return at % everyOffset === 0 ? length : 0
+          },
+          isFrameAt() {
+            count.looked += length
+            return isFrame
+          },
+          found: () => void count.found++,
         },
-        found: () => undefined,
-      },
-      true,
-    )
-    for (let i = 0; i < 500; i++) stream.push(Buffer.alloc(1000))
-    expect(asked).to.be.below(500 * (1000 + 500))
-    expect(stream.unrecognised).to.equal(500_000)
+        true,
+      )
+      const [chunks, size] = [2000, 1000]
+      for (let i = 0; i < chunks; i++) stream.push(Buffer.alloc(size, 0xff))
+      const bytes = chunks * size
+      // Once when an offset comes first, and once when its bytes are there.
+      expect(count.asked).to.be.within(bytes, 2 * bytes)
+      expect(count.looked).to.be.within(1, 16 * bytes)
+      expect(stream.unrecognised).to.be.within(1, bytes)
+      if (isFrame) expect(count.found).to.be.greaterThan(1000)
+    })
+
+  it('takes no memory for the bytes that it lacks', () => {
+    const lines: string[] = []
+    const conversation = new Conversation(({ sentence }) => lines.push(sentence))
+    const start = Buffer.alloc(12)
+    start.writeInt32BE(64 * 1024 * 1024)
+    conversation.push('client', requestFrame(1, operations.getData, { path: '/', watch: false }))
+    const sizes = allocationsOf(() => {
+      for (let i = 0; i < 100; i++) {
+        conversation.push('client', start)
+        conversation.lost('client', 64 * 1024 * 1024 - 8)
+      }
+    })
+    expect(lines).to.have.length(101)
+    expect(sum(sizes)).to.be.lessThan(100_000)
   })
 
   it('never throws, for any bytes and holes', () => {
