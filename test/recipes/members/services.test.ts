@@ -69,6 +69,15 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(seen).to.include('a,b,c')
   })
 
+  itEverywhere('registers a new instance in the session of the last start()', async () => {
+    const services = await start()
+    const next = await fixture.open()
+    await services.start(next)
+    const { path: node } = await services.register({ name: 'api', id: 'late' })
+    expect((await fixture.observer.exists(node))?.ephemeralOwner).to.equal(next.sessionId)
+    await services.close()
+  })
+
   itInVirtualTime('a provider leaves out an instance with errors for a while', async () => {
     const services = await start()
     for (const id of ['a', 'b']) await services.register({ name: 'api', id })
