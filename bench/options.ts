@@ -1,13 +1,10 @@
 // The command line of `npm start`.
 import { fileURLToPath } from 'node:url'
 import { parseConnectString } from '../src/session/servers/connect-string.ts'
-import { CONDITIONS } from './model/forecast.ts'
-import { bytes } from './output/figures.ts'
-import { WORSE_EXIT_CODE } from './output/compare.ts'
 import type { EnsembleSize } from './ensemble/start.ts'
 import type { Meeting } from './fleet/meeting.ts'
-import { DEFAULT_PROCESSES, meetingOf, processesOf } from './fleet/options.ts'
-import { UsageError, valuesOf } from './output/usage.ts'
+import { fleetOf, processesOf } from './fleet/options.ts'
+import { isWhole, numberOf, sizesOf, UsageError, valuesOf } from './output/usage.ts'
 import type { Scenario } from './harness/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
@@ -16,10 +13,8 @@ export interface Options {
   server: string
   /** The numbers of Apache's servers to start. Undefined if `server` tells what to measure. */
   ensemble: EnsembleSize | undefined
-  /** Where several machines meet that take part in the run. */
-  join: Meeting | undefined
-  /** The number of machines to wait for. Undefined on a machine that only takes part. */
-  machines: number | undefined
+  /** Where the machines meet that take part in the run, and the number to wait for, with this one. */
+  fleet: { meeting: Meeting; machines: number } | undefined
   /** Numbers of sessions, ascending. */
   sizes: number[]
   scenarios: Scenario[]
@@ -36,16 +31,6 @@ export interface Options {
   json: string
   /** The file for the report. */
   report: string
-  /** The file of an earlier result to compare with. */
-  compare: string | undefined
-  /** The file of a result that is compared instead of a new run. */
-  to: string | undefined
-  /** The relative growth of an exact count that fails the comparison: 0.1 is 10 %. */
-  failIfWorse: number | undefined
-  /** True if the locks of other libraries are measured instead of the scenarios. */
-  peers: boolean
-  /** The directory of ZooKeeper's sources, from which zoo_lock is compiled. */
-  zooLock: string | undefined
 }
 
 const KINDS = { locks: 'lock', watches: 'watch', sessions: 'session' } as const
@@ -61,14 +46,6 @@ const DEFAULTS = {
   threads: '2',
   seed: '1',
   json: fileURLToPath(new URL('results/latest.json', import.meta.url)),
-}
-
-/** The defaults that differ with --peers. */
-const PEERS_DEFAULTS = {
-  server: 'apache',
-  sessions: '2,10,50,100',
-  seconds: '240',
-  json: fileURLToPath(new URL('results/peers.json', import.meta.url)),
 }
 
 const MAX_THREADS = 64
@@ -98,10 +75,10 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --threads N              worker threads for the sessions (${DEFAULTS.threads})
   --processes N            share the sessions out over N processes of one thread each,
                            instead of threads
-  --join SERVERS/PATH      take part in the run of the machines that meet at this path
-                           of a ZooKeeper, with --processes processes (${DEFAULT_PROCESSES})
-  --machines N             organize that run: measure with all options as soon as N
-                           machines, with this one, have joined
+  --join SERVERS/PATH      organize a run of several machines, which meet at this path
+                           of a ZooKeeper; npm run bench:join starts the others
+  --machines N             with --join: measure as soon as N machines, with this one,
+                           have joined
   --seed N                 seed for the random order of measurements (${DEFAULTS.seed})
   --tables                 print all tables: traffic, latencies, processor time, growth
   --all                    like --tables, and include scenarios that move hundreds
@@ -109,27 +86,7 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --json FILE              write the result to FILE (bench/results/latest.json)
   --report FILE            write the report to FILE (default: the name of the result
                            with .html)
-  --compare FILE           compare with the earlier result in FILE
-  --to FILE                with --compare: measure nothing, and compare that result
-                           with the one in FILE
-  --fail-if-worse N%       with --compare: exit with ${WORSE_EXIT_CODE} if an exact count (notifications,
-                           frames, bytes) grew by more than N %, or if this run did
-                           not measure all that it was asked for
-  --peers                  measure the locks of Curator, kazoo, ZooKeeper and others
-                           beside ours, with ${PEERS_DEFAULTS.sessions} sessions, in five minutes; the
-                           first lines of the output say what that needs
-  --zoo-lock DIRECTORY     with --peers: ZooKeeper's sources, if not Debian's
   --help                   print this help
-
-With --predict it measures nothing. It says which lock to take, from how many
-contenders on a lock cannot keep up, and what a release costs, with these options:
-  --result FILE            the result from which that is foretold (docs/herd.json)
-  --sessions N,N,...       numbers of contenders, up to a billion (default: ten times
-                           the largest number of the result)
-  --line-rate RATE         the server's line in bits a second: 100M, 10G (${bytes(CONDITIONS.lineRate)})
-  --cores N                the cores that the server can use (${CONDITIONS.cores})
-  --round-trip MS          between a client and the server (${CONDITIONS.roundTrip})
-  --releases N             how often a second the lock is to be passed on (${CONDITIONS.releases})
 
 On a server that it did not start, the benchmark creates one node, /zkwire-bench-...,
 works below it, and removes it at the end.
@@ -142,17 +99,15 @@ works below it, and removes it at the end.
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const values = parseValues(args)
   if (values.help === true) return 'help'
-  refuseOutsidePeers(values)
-  const defaults = values.peers === true ? { ...DEFAULTS, ...PEERS_DEFAULTS } : DEFAULTS
-  const json = values.json ?? defaults.json
-  const meeting = meetingOf(values)
+  const json = values.json ?? DEFAULTS.json
+  const fleet = fleetOf(values)
   return {
-    server: serverOf(values, meeting.join?.servers ?? defaults.server),
+    server: serverOf(values, fleet?.meeting.servers ?? DEFAULTS.server),
     ensemble: ensembleOf(values),
-    ...meeting,
-    sizes: sizesOf(values.sessions ?? defaults.sessions),
+    fleet,
+    sizes: sizesOf(values.sessions ?? DEFAULTS.sessions),
     scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
-    seconds: numberOf('seconds', values.seconds ?? defaults.seconds, value => value > 0 && value < 1e6),
+    seconds: numberOf('seconds', values.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
     threads: numberOf('threads', values.threads ?? DEFAULTS.threads, isWhole(1, MAX_THREADS)),
     processes: processesOf(values),
     seed: numberOf('seed', values.seed ?? DEFAULTS.seed, isWhole(0, 0xffff_ffff)),
@@ -160,38 +115,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     tables: values.tables ?? values.all ?? false,
     json,
     report: values.report ?? json.replace(/(\.json)?$/, '.html'),
-    ...comparisonOf(values),
-    peers: values.peers ?? false,
-    zooLock: values['zoo-lock'],
   }
-}
-
-function comparisonOf(values: ReturnType<typeof parseValues>): Pick<Options, 'compare' | 'to' | 'failIfWorse'> {
-  const { compare, to, ['fail-if-worse']: limit } = values
-  if (compare === undefined && to !== undefined) throw new UsageError('--to needs --compare with the earlier result')
-  if (compare === undefined && limit !== undefined)
-    throw new UsageError('--fail-if-worse needs --compare with the earlier result')
-  const others = Object.keys(values).filter(name => !['compare', 'to', 'fail-if-worse'].includes(name))
-  if (to !== undefined && others.length > 0)
-    throw new UsageError(`--${others[0]} has no effect with --to, which measures nothing: leave it out`)
-  return { compare, to, failIfWorse: limit === undefined ? undefined : shareOf(limit) }
-}
-
-function shareOf(text: string): number {
-  const [, percent] = /^(\d+(?:\.\d+)?) ?%$/.exec(text) ?? []
-  if (percent === undefined)
-    throw new UsageError(`--fail-if-worse: ${JSON.stringify(text)} is not a percentage, such as 10%`)
-  return Number(percent) / 100
-}
-
-/** @throws UsageError if an option has no effect with --peers, or only with it */
-function refuseOutsidePeers(values: ReturnType<typeof parseValues>): void {
-  if (values.peers !== true) {
-    if (values['zoo-lock'] !== undefined) throw new UsageError('--zoo-lock has an effect only with --peers')
-    return
-  }
-  for (const name of ['server', 'scenarios', 'threads', 'processes', 'all'] as const)
-    if (values[name] !== undefined) throw new UsageError(`--peers and --${name} exclude each other: pass only one`)
 }
 
 function parseValues(args: readonly string[]) {
@@ -213,11 +137,6 @@ function parseValues(args: readonly string[]) {
     ...texts,
     json: text,
     report: text,
-    compare: text,
-    to: text,
-    'fail-if-worse': text,
-    'zoo-lock': text,
-    peers: flag,
     apache: flag,
     all: flag,
     tables: flag,
@@ -240,26 +159,17 @@ function serverOf({ server, apache }: ReturnType<typeof parseValues>, byDefault:
   return server
 }
 
-function ensembleOf({ ensemble, server, apache, peers }: ReturnType<typeof parseValues>): EnsembleSize | undefined {
+function ensembleOf({ ensemble, server, apache }: ReturnType<typeof parseValues>): EnsembleSize | undefined {
   if (ensemble === undefined) return undefined
   if (server !== undefined || apache === true)
     throw new UsageError(
       `--ensemble and --${apache === true ? 'apache' : 'server'} exclude each other: pass only one of them`,
     )
-  if (peers === true) throw new UsageError('--ensemble and --peers exclude each other: pass only one of them')
   const [voters = NaN, observers = 0] = (/^\d+(\+\d+)?$/.test(ensemble) ? ensemble.split('+') : []).map(Number)
   if (isWhole(2, MAX_SERVERS)(voters) && voters + observers <= MAX_SERVERS) return { voters, observers }
   throw new UsageError(
     `--ensemble: ${JSON.stringify(ensemble)} is not a number of servers, such as 3, or 3+2 with two observers (2 to ${MAX_SERVERS} servers)`,
   )
-}
-
-function sizesOf(text: string): number[] {
-  const sizes = new Set(text.split(',').map(each => Number(each.trim() || NaN)))
-  for (const size of sizes)
-    if (!Number.isInteger(size) || size < 2)
-      throw new UsageError(`--sessions: ${JSON.stringify(text)} is not a list of whole numbers of 2 or more`)
-  return [...sizes].sort((a, b) => a - b)
 }
 
 function scenariosOf(text: string): Scenario[] {
@@ -274,12 +184,4 @@ function scenariosOf(text: string): Scenario[] {
     throw new UsageError(`--scenarios: ${JSON.stringify(name)} is not one of ${names}`)
   })
   return scenarios.filter(scenario => chosen.includes(scenario))
-}
-
-const isWhole = (min: number, max: number) => (value: number) => Number.isInteger(value) && value >= min && value <= max
-
-function numberOf(name: string, text: string, isGood: (value: number) => boolean): number {
-  const value = Number(text.trim() || NaN)
-  if (isGood(value)) return value
-  throw new UsageError(`--${name}: ${JSON.stringify(text)} is not valid`)
 }

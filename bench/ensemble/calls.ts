@@ -43,7 +43,7 @@ export async function measureCalls(pairs: Pairs, { root, sites, signal }: Plan):
   const path = `${root}/calls`
   await pairs.at(0).create(path)
   const proposals = () =>
-    Promise.all(sites.map(async ({ witness }) => (await witness?.read().catch(() => undefined))?.proposals))
+    Promise.all(sites.map(async ({ reporter }) => (await reporter?.read().catch(() => undefined))?.proposals))
   const all: Calls[] = []
   for (const server of sites.keys()) {
     const client = pairs.at(server)

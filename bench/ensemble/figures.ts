@@ -1,12 +1,12 @@
 // The figures of an ensemble, as they are in the result.
 import type { Latency } from '../measure/latency.ts'
-import type { Role } from './witness.ts'
+import type { Role } from './server-report.ts'
 
 export interface ServerFigures {
   address: string
   role: Role
   /** What the server's own counts were read from. Undefined if it does not report them. */
-  witness: 'mntr' | 'the admin server' | undefined
+  countedBy: 'mntr' | 'the admin server' | undefined
 }
 
 /** Counts of one server. The arrays below have one entry for each server, in the order of `servers`. */
@@ -33,7 +33,7 @@ export interface Placed {
 }
 
 /** Whether the servers counted the same frames as the clients. */
-export interface Testimonies {
+export interface FrameCounts {
   /** For each server: the frames that clients sent to it and received from it, by both counts. */
   frames: { clients: [sent: number, received: number]; server: [sent: number, received: number] | undefined }[]
   /** True if all servers that report counts agree. Undefined if none does, or if they have other clients too. */
@@ -85,7 +85,7 @@ export interface EnsembleFigures {
   servers: ServerFigures[]
   sessions: number
   placed: Placed[]
-  testimonies: Testimonies
+  frameCounts: FrameCounts
   calls: Calls[]
   handOvers: HandOver[]
   leaderLoss?: LeaderLoss | undefined

@@ -65,7 +65,7 @@ export async function measureEnsemble(
     }
     progress.clear()
     progress.show('the sessions on all servers, and on one of them')
-    const { placed, testimonies } = await orAborted(measurePlacements(pinned, plan), signal)
+    const { placed, frameCounts } = await orAborted(measurePlacements(pinned, plan), signal)
     await pinned.workers.close(CLOSE_TIMEOUT)
     admin.updateServerList(servers)
     progress.show('hand-overs between the servers')
@@ -77,8 +77,8 @@ export async function measureEnsemble(
       ? ensemble && (await orAborted(measureLeaderLoss(ensemble, root, signal), signal))
       : undefined
     return {
-      servers: sites.map(({ address, role, witness }) => ({ address, role, witness: witness?.source })),
-      ...{ sessions, placed, testimonies, calls, handOvers, leaderLoss },
+      servers: sites.map(({ address, role, reporter }) => ({ address, role, countedBy: reporter?.source })),
+      ...{ sessions, placed, frameCounts, calls, handOvers, leaderLoss },
       remarks: remarksOn(found, ensemble !== undefined),
     }
   } finally {
@@ -102,7 +102,7 @@ const survivesLoss = (sites: readonly Site[]): boolean =>
 
 /** Says what was not measured, or not confirmed by a server. */
 function remarksOn({ sites, unreachable }: Sites, isOwn: boolean): string[] {
-  const silent = sites.filter(({ witness }) => witness === undefined).map(({ address }) => address)
+  const silent = sites.filter(({ reporter }) => reporter === undefined).map(({ address }) => address)
   const roleless = sites.filter(({ role }) => role === 'unknown').map(({ address }) => address)
   return [
     ...(unreachable.length === 0 ? [] : [`These servers could not be reached: ${unreachable.join(', ')}.`]),

@@ -5,7 +5,7 @@ import { shuffled } from '../harness/plan.ts'
 import { scenarios } from '../scenarios/index.ts'
 import type { Traffic } from '../measure/frame-counter.ts'
 import { median, sum } from '../measure/statistics.ts'
-import type { Placed, ServerCounts, Testimonies } from './figures.ts'
+import type { Placed, ServerCounts, FrameCounts } from './figures.ts'
 import type { Passed, PinnedSessions, Placement } from './pinned.ts'
 import type { Site } from './start.ts'
 
@@ -47,7 +47,7 @@ export function waysOf(sites: readonly Pick<Site, 'role'>[]): Way[] {
 export async function measurePlacements(
   pinned: PinnedSessions,
   { admin, adminTraffic, root, sites, sessions, random, signal, isAlone }: PlacementPlan,
-): Promise<{ placed: Placed[]; testimonies: Testimonies }> {
+): Promise<{ placed: Placed[]; frameCounts: FrameCounts }> {
   const runs: PlacedRun[] = []
   for (const name of NAMES) {
     const scenario = scenarios.find(each => each.name === name)
@@ -62,15 +62,15 @@ export async function measurePlacements(
       runs.push(run)
     }
   }
-  const witnesses = await startTestimonies(pinned, adminTraffic, sites, isAlone ? ATTEMPTS : 1)
+  const readFrameCounts = await startFrameCounts(pinned, adminTraffic, sites, isAlone ? ATTEMPTS : 1)
   for (let step = 0; step < STEPS; step++)
     for (const run of shuffled(runs, random)) {
       signal.throwIfAborted()
       await run.step()
     }
-  const testimonies = await witnesses(isAlone)
+  const frameCounts = await readFrameCounts(isAlone)
   for (const run of runs) await pinned.workers.tearDown(run.directory)
-  return { placed: runs.flatMap(run => run.placed), testimonies }
+  return { placed: runs.flatMap(run => run.placed), frameCounts }
 }
 
 class PlacedRun {
@@ -142,7 +142,7 @@ const framesOf = (all: readonly Traffic[]): Frames => {
 }
 
 /** Starts counting at both ends. No frame may be in flight, now or when the returned function is called. */
-async function startTestimonies(
+async function startFrameCounts(
   { workers }: PinnedSessions,
   adminTraffic: Traffic,
   sites: readonly Site[],
@@ -152,8 +152,8 @@ async function startTestimonies(
     (await workers.trafficByUnit()).map((traffic, i): Frames => framesOf(i === 0 ? [traffic, adminTraffic] : [traffic]))
   const servers = () =>
     Promise.all(
-      sites.map(async ({ witness }): Promise<Frames | undefined> => {
-        const said = await witness?.read().catch(() => undefined)
+      sites.map(async ({ reporter }): Promise<Frames | undefined> => {
+        const said = await reporter?.read().catch(() => undefined)
         const { framesSent, framesReceived } = said ?? {}
         return framesSent === undefined || framesReceived === undefined ? undefined : [framesSent, framesReceived]
       }),
@@ -167,11 +167,11 @@ async function startTestimonies(
     }
   }
   const before = await read()
-  return async (isAlone: boolean): Promise<Testimonies> => {
+  return async (isAlone: boolean): Promise<FrameCounts> => {
     for (let attempt = 1; ; attempt++) {
-      const testimonies = testimoniesBetween(before, await read())
-      if (testimonies.agree !== false || attempt >= attempts)
-        return isAlone ? testimonies : { ...testimonies, agree: undefined }
+      const frameCounts = frameCountsBetween(before, await read())
+      if (frameCounts.agree !== false || attempt >= attempts)
+        return isAlone ? frameCounts : { ...frameCounts, agree: undefined }
     }
   }
 }
@@ -182,7 +182,7 @@ interface BothEnds {
 }
 
 /** Compares what passed between two moments. */
-export function testimoniesBetween(before: BothEnds, after: BothEnds): Testimonies {
+export function frameCountsBetween(before: BothEnds, after: BothEnds): FrameCounts {
   const frames = after.clients.map((clients, i) => {
     const minus = ([sent, received]: Frames, earlier: Frames | undefined): Frames => [
       sent - (earlier?.[0] ?? 0),

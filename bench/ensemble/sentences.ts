@@ -12,7 +12,7 @@ export function ensembleSentences(figures: EnsembleFigures): string[] {
     ...handOverSentences(figures),
     ...herdSentences(figures),
     ...lossSentences(figures.leaderLoss),
-    ...witnessSentences(figures),
+    ...frameCountSentences(figures),
     ...figures.remarks,
   ]
   const { servers, sessions } = figures
@@ -147,7 +147,7 @@ function lossSentences(loss: LeaderLoss | undefined): string[] {
   ]
 }
 
-function witnessSentences({ testimonies: { frames, agree } }: EnsembleFigures): string[] {
+function frameCountSentences({ frameCounts: { frames, agree } }: EnsembleFigures): string[] {
   const asked = frames.flatMap(({ clients, server }) => (server === undefined ? [] : { clients, server }))
   if (asked.length === 0) return []
   const passed = sum(asked.map(({ clients }) => clients[0] + clients[1]))

@@ -10,7 +10,7 @@ import { countsOf, isNetworkError, parseSrvr, type Server } from '../harness/ser
 import { SESSION_TIMEOUT } from '../harness/sessions.ts'
 import { fourLetterWord } from '../../test/support/four-letter-word.ts'
 import { list } from '../output/figures.ts'
-import { findWitness, roleBySrvr, TIMEOUT, type Role, type Witness } from './witness.ts'
+import { findServerReporter, roleBySrvr, TIMEOUT, type Role, type ServerReporter } from './server-report.ts'
 
 export interface EnsembleSize {
   /** The number of servers that vote. */
@@ -53,7 +53,7 @@ export interface Site {
   address: string
   role: Role
   /** Undefined if the server answers neither `mntr` nor by its admin server. */
-  witness: Witness | undefined
+  reporter: ServerReporter | undefined
   /** The process of a server that this run started. */
   pid: number | undefined
 }
@@ -93,9 +93,9 @@ export async function sitesOf({
 async function siteAt({ host, port }: HostPort, pid: number | undefined): Promise<Site | undefined> {
   const isRefused = await fourLetterWord(host, port, 'srvr', TIMEOUT).then(() => false, isNetworkError)
   if (isRefused) return undefined
-  const witness = await findWitness(host, port)
-  const role = witness === undefined ? await roleBySrvr(host, port) : (await witness.read()).role
-  return { address: addressOf({ host, port }), role, witness, pid }
+  const reporter = await findServerReporter(host, port)
+  const role = reporter === undefined ? await roleBySrvr(host, port) : (await reporter.read()).role
+  return { address: addressOf({ host, port }), role, reporter, pid }
 }
 
 type HostPort = ReturnType<typeof parseConnectString>['hosts'][number]

@@ -1,11 +1,11 @@
-// Where the machines of a run meet: the nodes below the path of --join.
+// Where the machines of a run meet: the nodes below a path of a ZooKeeper.
 import { randomUUID } from 'node:crypto'
 import { availableParallelism, hostname } from 'node:os'
 import { connect, type Client } from '../../src/index.ts'
 import { Membership, type Member } from '../../src/recipes/index.ts'
 import type { CommandMessage, Notice, Reply } from '../harness/messages.ts'
 
-/** The value of --join. */
+/** The servers and the path at which machines meet. */
 export interface Meeting {
   servers: string
   path: string

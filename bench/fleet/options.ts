@@ -1,10 +1,10 @@
-// The options that share the sessions out over processes and machines.
+// The options that share the sessions out over processes and machines, and the command line of `npm run bench:join`.
 import { parseConnectString } from '../../src/session/servers/connect-string.ts'
-import { UsageError, wholeNumber } from '../output/usage.ts'
+import { parsed, UsageError, wholeNumber } from '../output/usage.ts'
 import type { Meeting } from './meeting.ts'
 
 /** The number of processes of a machine that joins others. */
-export const DEFAULT_PROCESSES = 2
+const DEFAULT_PROCESSES = 2
 
 /** The values of all options. */
 type Values = Readonly<Record<string, string | boolean | undefined>> & {
@@ -14,29 +14,48 @@ type Values = Readonly<Record<string, string | boolean | undefined>> & {
 }
 
 /** The options that choose a server which other machines cannot reach, or another kind of run. */
-const EXCLUDED = ['apache', 'ensemble', 'peers', 'threads']
+const EXCLUDED = ['apache', 'ensemble', 'threads']
+
+export const joinHelp = `npm run bench:join -- SERVERS/PATH [options]
+
+Takes part in a run of several machines, which meet at this path of a ZooKeeper. One of
+them organizes the run: npm start -- --join SERVERS/PATH --machines N. See bench/README.md.
+
+  --processes N            the number of processes with sessions on this machine (${DEFAULT_PROCESSES})
+  --help                   print this help
+`
+
+/** @throws UsageError if an option is unknown or its value is invalid, or if the path is missing */
+export function parseJoin(args: readonly string[]): { meeting: Meeting; processes: number } | 'help' {
+  const { values, positionals } = parsed({
+    args: [...args],
+    options: { processes: { type: 'string' }, help: { type: 'boolean' } },
+    allowPositionals: true,
+  })
+  if (values.help === true) return 'help'
+  const [text, ...others] = positionals
+  if (text === undefined || others.length > 0) throw new UsageError('pass one argument: host:port[,host:port]/path')
+  return { meeting: meetingAt(text), processes: wholeNumber('processes', values.processes ?? `${DEFAULT_PROCESSES}`) }
+}
 
 /**
- * @returns where the machines meet, and the number to wait for if this one organizes the run
- * @throws UsageError if an option has no effect on this machine, or if the path is missing
+ * Returns where the machines meet, and the number to wait for. Undefined if this machine measures alone.
+ * @throws UsageError if an option has no effect, or if the path is missing
  */
-export function meetingOf(values: Values): { join: Meeting | undefined; machines: number | undefined } {
+export function fleetOf(values: Values): { meeting: Meeting; machines: number } | undefined {
   const { join, machines } = values
-  if (join === undefined) {
-    if (machines !== undefined) throw new UsageError('--machines has an effect only with --join')
-    return { join: undefined, machines: undefined }
-  }
+  if (join === undefined && machines === undefined) return undefined
+  if (join === undefined) throw new UsageError('--machines has an effect only with --join')
+  if (machines === undefined)
+    throw new UsageError('--join needs --machines: npm run bench:join takes part in the run of another machine')
   for (const name of EXCLUDED)
     if (values[name] !== undefined)
       throw new UsageError(`--join and --${name} exclude each other: pass only one of them`)
-  for (const name of Object.keys(values))
-    if (machines === undefined && name !== 'join' && name !== 'processes')
-      throw new UsageError(`--${name} has an effect only on the machine with --machines, which organizes the run`)
-  return { join: meetingAt(join), machines: machines === undefined ? undefined : wholeNumber('machines', machines) }
+  return { meeting: meetingAt(join), machines: wholeNumber('machines', machines) }
 }
 
 function meetingAt(text: string): Meeting {
-  const problem = `--join: ${JSON.stringify(text)} is not host:port[,host:port]/path, with a path that is not /`
+  const problem = `${JSON.stringify(text)} is not host:port[,host:port]/path, with a path that is not /`
   let chroot: string
   try {
     ;({ chroot } = parseConnectString(text))

@@ -4,7 +4,7 @@ import { Queue } from '../../src/recipes/index.ts'
 import type { CommandMessage } from '../harness/messages.ts'
 import type { UnitOwner, UnitStart } from '../harness/workers.ts'
 import { Fleet, type Arrivals, type Machine, type Meeting, type Order, type Report } from './meeting.ts'
-import { decode, Post } from './post.ts'
+import { decode, MessageQueue } from './message-queue.ts'
 import { processUnits } from './processes.ts'
 
 const OUTBOX = 'outbox-'
@@ -59,11 +59,11 @@ export class Organizer implements AsyncDisposable {
       const machines = await fleet.until(there => {
         onWaiting(there.size)
         const rivals = [...there].filter(([id, { organizes }]) => organizes && id !== fleet.id)
-        if (rivals.length > 0) throw new Error(`--join: ${rivals[0]?.[1].name} organizes a run there already`)
+        if (rivals.length > 0) throw new Error(`${rivals[0]?.[1].name} organizes a run there already`)
         return there.size >= count
       }, signal)
       const own = machines.get(fleet.id)
-      if (own === undefined) throw new Error('--join: this machine was removed from the run')
+      if (own === undefined) throw new Error('this machine was removed from the run')
       organizer = new Organizer(fleet, machines, own)
       return organizer
     } catch (error) {
@@ -109,7 +109,7 @@ export class Organizer implements AsyncDisposable {
     if (organizes || this.#others.has(id)) return
     const { client } = this.#fleet
     // It leaves of its own accord if it cannot be told, because the organizer leaves too at the end.
-    new Post<Order>(new Queue(client, this.#fleet.inboxOf(id)), () => undefined).send({ is: 'refuse' })
+    new MessageQueue<Order>(new Queue(client, this.#fleet.inboxOf(id)), () => undefined).send({ is: 'refuse' })
   }
 
   #onLeft(id: string): void {
@@ -124,7 +124,7 @@ class OtherMachine {
   readonly machine: Machine
   readonly #fleet: Fleet
   readonly #id: string
-  readonly #inbox: Post<Order>
+  readonly #inbox: MessageQueue<Order>
   #owners: readonly (UnitOwner | undefined)[] = []
   #consuming: Promise<void> = Promise.resolve()
 
@@ -132,7 +132,7 @@ class OtherMachine {
     this.machine = machine
     this.#fleet = fleet
     this.#id = id
-    this.#inbox = new Post(new Queue(fleet.client, fleet.inboxOf(id)), error => this.#fail(error as Error))
+    this.#inbox = new MessageQueue(new Queue(fleet.client, fleet.inboxOf(id)), error => this.#fail(error as Error))
   }
 
   units(servers: string, fencePath: string): UnitStart[] {

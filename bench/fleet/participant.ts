@@ -4,7 +4,7 @@ import { rejection } from '../harness/aborted.ts'
 import { progressMemory } from '../harness/progress-counters.ts'
 import type { Unit } from '../harness/workers.ts'
 import { Fleet, type Meeting, type Order, type Report } from './meeting.ts'
-import { decode, Post } from './post.ts'
+import { decode, MessageQueue } from './message-queue.ts'
 import { processUnits } from './processes.ts'
 
 const ORGANIZER_LOST = 'the machine that organizes the run has left it or died'
@@ -77,7 +77,7 @@ class Team {
   begin({ servers, fencePath, outbox }: Extract<Order, { is: 'begin' }>): void {
     const { client, id } = this.#fleet
     this.#outbox = outbox
-    const post = new Post<Report>(new Queue(client, outbox), error => this.#failed(error as Error))
+    const post = new MessageQueue<Report>(new Queue(client, outbox), error => this.#failed(error as Error))
     this.#units = processUnits(this.#processes, servers, fencePath).map((start, unit) => {
       const report = (message: Report['message']) => {
         if ('id' in message && message.id === OWN_ID) this.#onClosed()

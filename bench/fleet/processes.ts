@@ -1,6 +1,6 @@
 // This folder shares the sessions of a run out over processes and machines. This file: units in processes of their own,
 // on this machine.
-// May import: bench/harness, bench/output/progress.ts, bench/output/usage.ts, src/index.ts, src/recipes/index.ts,
+// May import: bench/harness, bench/output/interrupted.ts, bench/output/progress.ts, bench/output/usage.ts, src/index.ts, src/recipes/index.ts,
 // src/session/servers/connect-string.ts, test/support/procfs.ts.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 // The harness of the fan-out benchmark: sessions in worker threads or processes play scenarios within a given time.
 // This file: a whole run on one server, stage by stage. It removes its sessions and nodes at the end.
-// May import: bench/measure, bench/options.ts, bench/output/progress.ts, bench/scenarios/index.ts, src/index.ts,
+// May import: bench/measure, bench/output/progress.ts, bench/scenarios/index.ts, src/index.ts,
 // src/server/index.ts, src/session/servers/connect-string.ts, src/transport, test/support.
 import { randomUUID } from 'node:crypto'
 import { connect, type Client } from '../../src/index.ts'
@@ -11,7 +11,6 @@ import { Workers, type UnitStart } from './workers.ts'
 import { startReconciliation, type WireCounters } from '../measure/reconcile.ts'
 import { refuseWithoutDescriptors } from './descriptors.ts'
 import { Estimator, type Activity } from './estimator.ts'
-import type { Options } from '../options.ts'
 import {
   affordable,
   peakSessionsOf,
@@ -31,7 +30,18 @@ import { abortOnStall } from './stall.ts'
 import { sum } from '../measure/statistics.ts'
 import { FrameCounter, noTraffic, totalTraffic, type Traffic } from '../measure/frame-counter.ts'
 
-export type RunOptions = Pick<Options, 'sizes' | 'scenarios' | 'seconds' | 'seed' | 'threads' | 'all'> & {
+export interface RunOptions {
+  /** Numbers of sessions, ascending. */
+  sizes: readonly number[]
+  scenarios: readonly Scenario[]
+  /** The time limit of the run, s. */
+  seconds: number
+  /** The number of worker threads. */
+  threads: number
+  /** Chooses the random order of the measurements. */
+  seed: number
+  /** True if scenarios that move hundreds of megabytes at once are included. */
+  all: boolean
   /** The number of processes of one thread that share the sessions. Default: threads of this process share them. */
   processes?: number | undefined
   /** Skips measurements that are expected to end after this many times `seconds`. Default 1.1. */

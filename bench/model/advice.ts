@@ -66,7 +66,7 @@ export function adviceOf(model: Model, size: number, conditions: Conditions): Ad
             ...choiceSentence(choices),
             ...choices.map(costSentence),
             ...listSentence(model, choices, conditions),
-            `Pings come on top: ${whole(size)} sessions with a timeout of 30 s send ${whole(Math.round(size / PING_SECONDS))} a second. Their cost, memory and file descriptors are not foretold.`,
+            `Pings come on top: ${whole(size)} sessions with a timeout of 30 s send ${whole(Math.round(size / PING_SECONDS))} a second. Their cost, memory and file descriptors are not forecast.`,
           ],
   }
 }

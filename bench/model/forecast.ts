@@ -1,4 +1,4 @@
-// Foretells the costs of a phase, and how often a lock can be passed on, with the line, cores and round trip of the
+// Forecasts the costs of a phase, and how often a lock can be passed on, with the line, cores and round trip of the
 // reader. Pure, and free of modules of Node.js, because the report's page uses it too.
 import { estimate, type Estimate } from './least-squares.ts'
 import { powersOf, termValues, COUNTS, type CountName, type Costs, type Model, type PhaseModel } from './terms.ts'

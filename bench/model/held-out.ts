@@ -1,26 +1,26 @@
-// Foretells the largest size of a run from the sizes up to a tenth of it, and puts the measured figures beside. Pure.
+// Forecasts the largest size of a run from the sizes up to a tenth of it, and puts the measured figures beside. Pure.
 import { durationHere, phaseForecast } from './forecast.ts'
 import type { Estimate } from './least-squares.ts'
 import { modelOf, type Measured } from './model.ts'
 import type { PhaseModel } from './terms.ts'
 import type { PhaseSummary } from '../measure/summary.ts'
 
-/** A figure of the largest size, as foretold from the smaller ones. */
+/** A figure of the largest size, as forecast from the smaller ones. */
 export interface HeldOut {
   scenario: string
   phase: string
-  /** The sizes from which it was foretold. */
+  /** The sizes from which it was forecast. */
   sizes: number[]
   size: number
   what: 'notifications' | 'frames' | 'bytes read' | 'server CPU, ms' | 'client CPU, ms' | 'duration, ms'
-  foretold: Estimate
+  forecast: Estimate
   measured: number
 }
 
 const TIMES = 10
 /** Fewer sizes than this say nothing about another one. */
 const LEAST_SIZES = 3
-/** A foretold figure that is further off than this is named. */
+/** A forecast figure that is further off than this is named. */
 export const TOLERANCE = 0.25
 
 /** Returns nothing for scenarios that were not measured with at least three sizes up to a tenth of their largest one. */
@@ -40,7 +40,7 @@ export function heldOutOf(measured: Measured): HeldOut[] {
   })
 }
 
-type Figure = Pick<HeldOut, 'what' | 'foretold' | 'measured'>
+type Figure = Pick<HeldOut, 'what' | 'forecast' | 'measured'>
 
 function figuresOf(model: PhaseModel, summary: PhaseSummary, size: number, duration: Estimate | undefined): Figure[] {
   const { counts, server, client } = phaseForecast(model, size)
@@ -56,12 +56,12 @@ function figuresOf(model: PhaseModel, summary: PhaseSummary, size: number, durat
     ['duration, ms', duration, summary.ms],
   ]
   // The server's processor time is counted in ticks of 10 ms, so few short steps may have none.
-  return all.flatMap(([what, foretold, measured = 0]) =>
-    foretold === undefined || measured === 0 ? [] : [{ what, foretold, measured }],
+  return all.flatMap(([what, forecast, measured = 0]) =>
+    forecast === undefined || measured === 0 ? [] : [{ what, forecast, measured }],
   )
 }
 
-/** Returns how far a foretold figure is off, as a share of the measured one: 0.1 is 10 % too much. */
-export const errorOf = ({ foretold, measured }: HeldOut): number => foretold.value / measured - 1
+/** Returns how far a forecast figure is off, as a share of the measured one: 0.1 is 10 % too much. */
+export const errorOf = ({ forecast, measured }: HeldOut): number => forecast.value / measured - 1
 
 export const isClose = (figure: HeldOut): boolean => Math.abs(errorOf(figure)) <= TOLERANCE

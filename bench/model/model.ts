@@ -1,4 +1,4 @@
-// Fits a model with few, named parts to a result, and foretells the costs at other sizes: what a phase moves, what it
+// Fits a model with few, named parts to a result, and forecasts the costs at other sizes: what a phase moves, what it
 // costs the server and the clients, and how long both wait. This file: the model and its fit. Pure.
 // May import: bench/harness/server.ts, bench/measure, bench/output.
 import { mean, student95, sum } from '../measure/statistics.ts'

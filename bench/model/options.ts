@@ -1,9 +1,10 @@
-// The command line of `npm start -- --predict`.
+// The command line of `npm run bench:forecast`.
 import { fileURLToPath } from 'node:url'
+import { bytes } from '../output/figures.ts'
 import { UsageError, valuesOf } from '../output/usage.ts'
 import { CONDITIONS, MOST_SESSIONS, type Conditions } from './forecast.ts'
 
-export interface PredictOptions extends Conditions {
+export interface ForecastOptions extends Conditions {
   /** The file of the result to which the model was fitted. */
   result: string
   /** Numbers of contenders. Undefined: ten times the largest number of the result. */
@@ -12,14 +13,30 @@ export interface PredictOptions extends Conditions {
 
 const COMMITTED = fileURLToPath(new URL('../../docs/herd.json', import.meta.url))
 
+export const help = `npm run bench:forecast -- [options]
+
+Measures nothing. Says which lock to take, from how many contenders on a lock cannot keep
+up, and what a release costs, with your own numbers. See bench/README.md.
+
+  --result FILE            the result to which the model is fitted (docs/herd.json)
+  --sessions N,N,...       numbers of contenders, up to a billion (default: ten times
+                           the largest number of the result)
+  --line-rate RATE         the server's line in bits a second: 100M, 10G (${bytes(CONDITIONS.lineRate)})
+  --cores N                the cores that the server can use (${CONDITIONS.cores})
+  --round-trip MS          between a client and the server (${CONDITIONS.roundTrip})
+  --releases N             how often a second the lock is to be passed on (${CONDITIONS.releases})
+  --help                   print this help
+`
+
 /** @throws UsageError if an option is unknown or its value is invalid */
-export function parsePredictOptions(args: readonly string[]): PredictOptions {
+export function parseOptions(args: readonly string[]): ForecastOptions | 'help' {
   const text = { type: 'string' } as const
   const options = {
-    ...{ predict: { type: 'boolean' } as const, result: text, sessions: text },
+    ...{ result: text, sessions: text, help: { type: 'boolean' } as const },
     ...{ 'line-rate': text, cores: text, 'round-trip': text, releases: text },
   }
   const values = valuesOf({ args: [...args], options })
+  if (values.help === true) return 'help'
   return {
     result: values.result ?? COMMITTED,
     sizes: values.sessions?.split(',').map(each => sizeOf(each, values.sessions ?? '')),

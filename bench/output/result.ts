@@ -6,9 +6,6 @@ import type { FleetFigures } from '../fleet/shared-run.ts'
 import type { EnsembleFigures } from '../ensemble/figures.ts'
 import type { Reconciliation } from '../measure/reconcile.ts'
 import type { Measurement, Step } from '../measure/measurement.ts'
-import { heldOutOf, type HeldOut } from '../model/held-out.ts'
-import { modelOf } from '../model/model.ts'
-import type { Model } from '../model/terms.ts'
 import type { Recording } from '../measure/recording.ts'
 import type { RunOptions } from '../harness/run.ts'
 import { ownVersion, type Server } from '../harness/server.ts'
@@ -41,11 +38,11 @@ export interface Result {
   processes?: number | undefined
   machine: Machine
   server: { kind: Server['kind']; version: string; mode: string; servers?: string }
-  /** The version of zkwire that was measured. Older results lack it. */
-  release?: string
+  /** The version of zkwire that was measured. */
+  release: string
   scenarios: { name: string; kind: string; about: string; byChance?: string | undefined }[]
-  /** The numbers of sessions that the run was asked for. Older results lack them. */
-  sizes?: number[]
+  /** The numbers of sessions that the run was asked for. */
+  sizes: number[]
   growth: Growth[]
   cells: (Summary & {
     limit: Limit
@@ -53,10 +50,6 @@ export interface Result {
     /** The frames and bytes of the counted steps at both ends. Undefined if the server reports no counts. */
     bothSides: Reconciliation | undefined
   })[]
-  /** What foretells the costs at other sizes, fitted to all sizes. Older results lack it. */
-  model?: Model
-  /** The largest size of each scenario, as foretold from the sizes up to a tenth of it. Older results lack it. */
-  heldOut?: HeldOut[]
   /** The first phase of each lock with twelve sessions, frame by frame. */
   recordings: Recording[]
   /** The machines that shared the sessions. Undefined if only one took part. */
@@ -104,7 +97,6 @@ export function resultOf(
   const summaries = measurements.map(summaryOf)
   const { kind, version, mode, servers } = server
   const growth = scenarios.map(scenario => growthOf(scenario, summaries))
-  const measured = { cells: summaries, growth, scenarios, recordings, machine }
   return {
     format: FORMAT,
     what: 'zkwire fan-out',
@@ -131,8 +123,6 @@ export function resultOf(
         bothSides: measurement.bothSides,
       }
     }),
-    model: modelOf(measured),
-    heldOut: heldOutOf(measured),
     recordings,
     ...(ensemble !== undefined && { ensemble }),
     ...(fleet !== undefined && { fleet }),
@@ -169,13 +159,13 @@ export const readResult = async (file: string): Promise<Result> => asResult(file
 
 /** @throws Error that names the file, if it holds no result of this format */
 export function asResult(file: string, result: Header): Result {
-  if (result.what === PEERS) throw new Error(`${file} is a result of --peers, and not of a run without it`)
+  if (result.what === PEERS) throw new Error(`${file} is a result of npm run bench:peers, and not of npm start`)
   if (result.format !== FORMAT)
     throw new Error(`${file} is not a result of this benchmark, or a result of another version`)
   return result as Result
 }
 
-/** What a result of `npm start -- --peers` says that it is. */
+/** What a result of `npm run bench:peers` says that it is. */
 export const PEERS = 'zkwire peers'
 
 /** What the first lines of each result say. The rest is not checked yet. */

@@ -5,7 +5,7 @@ import { cpuSecondsOf, threadCpuMs } from '../../test/support/procfs.ts'
 import type { Driver } from './driver.ts'
 import type { Recipe } from './libraries.ts'
 import type { Links } from './links.ts'
-import { awaitRest } from './rest.ts'
+import { awaitIdle } from './idle.ts'
 import { eventOf, isWork, tallyOf, type ContenderFrame, type Tally } from './tally.ts'
 
 /** What a phase has cost. Times in ms. */
@@ -82,7 +82,7 @@ export class Contest {
       this.#follow(this.#holders(), 1)
       await this.#send([this.#joinOf(actor)], () => this.#driver.has('joining', actor))
     }
-    await this.#rest()
+    await this.#idle()
   }
 
   async step(): Promise<Step> {
@@ -118,7 +118,7 @@ export class Contest {
   /** Lets each contender have the lock once more and leave. */
   async drain(): Promise<void> {
     const waiting = this.#queue.filter(who => who !== this.#holder)
-    const others = await this.#driver.passOn(this.#holder, waiting, () => this.#rest())
+    const others = await this.#driver.passOn(this.#holder, waiting, () => this.#idle())
     if (others.size > 0) throw new Error(`${this.recipe.name}: contenders ${[...others].join()} got the lock twice`)
     this.#queue.length = 0
   }
@@ -195,7 +195,7 @@ export class Contest {
     links.take()
     const cpu = this.#cpu()
     await this.#send(commands, condition)
-    await this.#rest(silence)
+    await this.#idle(silence)
     const used = this.#cpu()
     const frames = links.take()
     const begun = driver.events.find(({ is }) => is === 'leaving' || is === 'joining')?.at ?? NaN
@@ -207,8 +207,8 @@ export class Contest {
     }
   }
 
-  #rest(silence = 0): Promise<void> {
-    return awaitRest({ pids: [this.#driver.pid, this.#serverPid], passed: () => this.#links.passed, silence })
+  #idle(silence = 0): Promise<void> {
+    return awaitIdle({ pids: [this.#driver.pid, this.#serverPid], passed: () => this.#links.passed, silence })
   }
 
   #cpu() {

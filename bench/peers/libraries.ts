@@ -1,6 +1,6 @@
-// `npm start -- --peers`: the locks of other libraries beside ours, through the same counting proxy, on one server.
+// `npm run bench:peers`: the locks of other libraries beside ours, through the same counting proxy, on one server.
 // This file: the libraries and their recipes.
-// May import: bench/harness, bench/measure, bench/output, src/index.ts, src/protocol/index.ts, test/support,
+// May import: bench/harness, bench/measure, bench/output, bench/report, src/index.ts, src/protocol/index.ts, test/support,
 // test/interop/peers.ts.
 
 export interface Recipe {

@@ -1,87 +1,53 @@
-// Compares the locks of all libraries: says what that needs, provides it, runs, and makes the result.
-import { PEERS, thisMachine } from '../output/result.ts'
-import type { Progress } from '../output/progress.ts'
-import type { Server } from '../harness/server.ts'
-import { libraries, type Library } from './libraries.ts'
-import { provide, type Provided, type Provision } from './provide.ts'
-import { PEERS_FORMAT, type PeersResult } from './result.ts'
-import { PeersRun, type PeersRunOptions } from './run.ts'
+// `npm run bench:peers`: measures the locks of other libraries beside ours.
+import { relative } from 'node:path'
+import { serverFor } from '../harness/server.ts'
+import { runProgram } from '../output/interrupted.ts'
+import { Progress } from '../output/progress.ts'
+import { ensureWritable, write } from '../output/result.ts'
+import { wrap } from '../output/table.ts'
+import { measurePeers, needs, provideAll } from './measure.ts'
+import { help, parseOptions, type Options } from './options.ts'
+import type { PeersResult } from './result.ts'
+import { peersCaveats, peersTable } from './table.ts'
 
-export interface PeersOptions extends PeersRunOptions, Provision {}
-
-const NAMES = 2 + Math.max(...libraries.map(({ name }) => name.length))
-
-/** Returns the lines that say what a run needs, for the start of its output. */
-export function needs(): string {
-  const lines = libraries.flatMap(({ name, needs }) =>
-    needs.map((each, i) => `  ${(i === 0 ? name : '').padEnd(NAMES)}${each}`),
-  )
-  return `This compares the locks of ${libraries.length} libraries on one Apache ZooKeeper, which it starts
-(Debian package zookeeper, or ZOOKEEPER_HOME). It takes up to five minutes, and
-needs:
-${lines.join('\n')}
-If a Debian package is missing, it is installed with apt-get, which needs root.
-If a library cannot be had, a line says why, and the others are measured.
-
-`
-}
-
-export interface Availability {
-  provided: Map<Library, Provided>
-  /** The reasons why the others cannot be had. */
-  missing: Map<Library, string>
-}
-
-/** Installs and compiles what is missing. */
-export async function provideAll(
-  options: Provision,
-  signal: AbortSignal,
-  provideOne: typeof provide = provide,
-): Promise<Availability> {
-  const available: Availability = { provided: new Map(), missing: new Map() }
-  for (const library of libraries) {
-    signal.throwIfAborted()
-    try {
-      available.provided.set(library, await provideOne(library.name, options))
-    } catch (error) {
-      signal.throwIfAborted()
-      available.missing.set(library, (error as Error).message)
-    }
-  }
-  return available
-}
-
-/**
- * Measures the libraries. If `signal` aborts, ends what it has started, and rejects with the signal's reason.
- * @param commandLine the arguments of the command
- */
-export async function comparePeers(
-  options: PeersRunOptions,
-  { provided, missing }: Availability,
-  commandLine: readonly string[],
-  [server, progress, signal]: readonly [Server, Progress, AbortSignal],
-): Promise<PeersResult> {
-  const run = new PeersRun(options, server, progress, signal)
-  await run.measure(provided)
-  const { failures, ...findings } = run.findings
-  const versions = new Map([...provided].map(([{ name }, { version }]) => [name, version]))
-  const named = commandLine.filter((each, i) => each !== '--zoo-lock' && commandLine[i - 1] !== '--zoo-lock')
-  return {
-    format: PEERS_FORMAT,
-    what: PEERS,
-    date: new Date().toISOString(),
-    commandLine: ['npm', 'start', '--', ...named].join(' '),
-    ended: failures.size === 0 ? 'complete' : `without ${[...failures.keys()].join(', ')}`,
-    seconds: Math.round(performance.now() / 1000),
-    seed: options.seed,
-    machine: thisMachine(),
-    server: { version: server.version },
-    libraries: libraries.map(library => ({
-      name: library.name,
-      version: versions.get(library.name),
-      missing: missing.get(library),
-      recipes: library.recipes.map(({ id, name, about }) => ({ id, name, about, failure: failures.get(id) })),
-    })),
-    ...findings,
+/** Returns the exit code. */
+async function main(options: Options, args: readonly string[], { signal }: AbortController): Promise<number> {
+  // Check the files before the run, so that a wrong path is reported at once and not at the end.
+  for (const file of [options.json, options.report]) await ensureWritable(file)
+  process.stdout.write(needs())
+  const available = await provideAll(options, signal)
+  for (const [{ name }, reason] of available.missing)
+    process.stdout.write(wrap(`${name} cannot be had. ${reason}`) + '\n')
+  const progress = new Progress(process.stderr)
+  const server = await serverFor('apache')
+  try {
+    const result = await measurePeers(options, available, args, [server, progress, signal])
+    await write(options.json, JSON.stringify(result, undefined, 1) + '\n')
+    // Loaded late, because the plot library takes long to load.
+    const { peersReportOf } = await import('./report.ts')
+    await write(options.report, await peersReportOf(result))
+    const sizes = options.tables ? options.sizes : options.sizes.slice(-1)
+    process.stdout.write(`
+${peersTable(result, sizes)}
+${peersCaveats(result).map(wrap).join('\n')}
+Took ${result.seconds} s. Result: ${relative('.', options.json)}
+Report, with one release of each lock: ${relative('.', options.report)}
+How to read the figures: bench/README.md
+`)
+    return result.libraries.some(isIncomplete) ? 1 : 0
+  } finally {
+    await server.close()
   }
 }
+
+/** True if a recipe failed. A library that cannot be had is named, and is no failure. */
+const isIncomplete = ({ recipes }: PeersResult['libraries'][number]): boolean =>
+  recipes.some(({ failure }) => failure !== undefined)
+
+await runProgram('npm run bench:peers', async stop => {
+  const args = process.argv.slice(2)
+  const options = parseOptions(args)
+  if (options !== 'help') return main(options, args, stop)
+  process.stdout.write(help)
+  return 0
+})

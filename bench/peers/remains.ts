@@ -4,7 +4,7 @@ import { isCode, type Client } from '../../src/index.ts'
 import type { Driver } from './driver.ts'
 import type { Recipe } from './libraries.ts'
 import type { Links } from './links.ts'
-import { awaitRest } from './rest.ts'
+import { awaitIdle } from './idle.ts'
 import { createsOf } from './tally.ts'
 
 /** The numbers of contenders that stay in the queue, and of those that give up behind them. */
@@ -89,7 +89,7 @@ export class RemainsOf {
     // One after the other, because a contender that gives up also notifies the next one.
     for (const who of leaving) await this.#do([this.#joinOf(who, path, PATIENCE)], () => driver.has('gaveup', who))
     const after = await this.#left('gave-up')
-    const others = await driver.passOn(0, staying.slice(1), () => this.#rest())
+    const others = await driver.passOn(0, staying.slice(1), () => this.#idle())
     return { contenders: GIVING_UP, ...since(before, after), cameBack: others.size }
   }
 
@@ -189,12 +189,12 @@ export class RemainsOf {
     driver.forget()
     driver.send(...commands)
     await driver.until(`end of "${commands[0]}" of ${this.#recipe.name}`, condition)
-    await this.#rest()
+    await this.#idle()
   }
 
-  #rest(): Promise<void> {
+  #idle(): Promise<void> {
     const { driver, links, serverPid } = this.#site
-    return awaitRest({ pids: [driver.pid, serverPid], passed: () => links.passed })
+    return awaitIdle({ pids: [driver.pid, serverPid], passed: () => links.passed })
   }
 
   /** Creates a directory for one fault, and returns the path of the lock below it. */

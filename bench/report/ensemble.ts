@@ -19,7 +19,7 @@ export function ensembleSection(figures: EnsembleFigures | undefined): Html {
       ${bars('Notifications of one change by server, with the sessions on all servers', notified(figures, 'all servers'))}
       ${bars('Notifications of one change by server, with all sessions on one follower', notified(figures, 'one follower'))}
     </div>
-    ${byServerTable(figures)} ${callsTable(figures)} ${handOverTable(figures)} ${witnessTable(figures)}
+    ${byServerTable(figures)} ${callsTable(figures)} ${handOverTable(figures)} ${frameCountTable(figures)}
   </section>`
 }
 
@@ -64,14 +64,14 @@ function handOverTable(figures: EnsembleFigures): Html {
   return table(caption, ['holder on', 'waiter on', 'p50, ms', 'p99', 'n'], 2, rows)
 }
 
-function witnessTable(figures: EnsembleFigures): Html {
+function frameCountTable(figures: EnsembleFigures): Html {
   const names = serverNames(figures)
-  const rows = figures.servers.map(({ address, witness }, i) => {
-    const { clients, server } = figures.testimonies.frames[i] ?? { clients: [0, 0], server: undefined }
+  const rows = figures.servers.map(({ address, countedBy }, i) => {
+    const { clients, server } = figures.frameCounts.frames[i] ?? { clients: [0, 0], server: undefined }
     const said = server === undefined ? ['–', '–'] : server.map(String)
-    return [names[i] ?? '', address, witness ?? 'none', ...clients, ...said]
+    return [names[i] ?? '', address, countedBy ?? 'none', ...clients, ...said]
   })
-  const head = ['server', 'address', 'witness', 'sent by clients', 'received', 'server: received', 'server: sent']
+  const head = ['server', 'address', 'counted by', 'sent by clients', 'received', 'server: received', 'server: sent']
   return html`<details>
     <summary>Comparison with the servers’ own counts</summary>
     ${table('All frames of the counted steps, including fences and pings, by both counts', head, 3, rows)}

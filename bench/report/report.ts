@@ -1,6 +1,6 @@
 // The report: a single HTML file without external resources.
 // May import: bench/ensemble/figures.ts, bench/ensemble/sentences.ts, bench/harness/server.ts, bench/measure, bench/model,
-// bench/output, bench/peers, @observablehq/plot, esbuild, linkedom.
+// bench/output, @observablehq/plot, esbuild, linkedom.
 import { totalOf } from '../measure/reconcile.ts'
 import { unitsOf, type Result } from '../output/result.ts'
 import { roundTripsOf } from '../measure/round-trips.ts'
@@ -9,7 +9,7 @@ import { nameOf } from '../harness/server.ts'
 import type { Point, Power } from '../measure/statistics.ts'
 import { bytes, figure } from '../output/figures.ts'
 import { ensembleSection } from './ensemble.ts'
-import { foretellingSection } from './foretelling.ts'
+import { forecastSection } from './forecast.ts'
 import { html, type Html } from './html.ts'
 import { renderPage, withPlayer } from './page.ts'
 import { bars, plot, type Bar, type Series } from './plots.ts'
@@ -22,14 +22,14 @@ export const TITLE = 'The herd effect: how ZooKeeper’s notifications fan out'
 export type Playable = ReadonlyMap<string, string>
 
 /** Returns the whole page. */
-export async function reportOf(result: Result, playable?: Playable): Promise<string> {
-  return renderPage(TITLE, await withPlayer(html`<main>${await reportBody(result, playable)}</main>`))
+export async function reportOf(result: Result): Promise<string> {
+  return renderPage(TITLE, await withPlayer(html`<main>${await reportBody(result)}</main>`))
 }
 
 /** Returns the content of the page. */
 export async function reportBody(result: Result, playable: Playable = new Map()): Promise<Html> {
   return html`${header(result)} ${releaseSection(result, playable)} ${locksSection(result)}
-  ${await foretellingSection(result)} ${watchesSection(result)} ${ensembleSection(result.ensemble)} ${figures(result)}
+  ${await forecastSection(result)} ${watchesSection(result)} ${ensembleSection(result.ensemble)} ${figures(result)}
   ${methodSection(result)}`
 }
 

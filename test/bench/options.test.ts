@@ -13,7 +13,7 @@ describe('the command line of the benchmark', () => {
     expect(options.sizes).to.deep.equal([10, 50, 100, 200, 1000])
     expect(options.scenarios).to.deep.equal(scenarios.filter(({ isExtra }) => isExtra !== true))
     expect(options.seconds).to.be.within(10, 60)
-    expect(options).to.include({ threads: 2, seed: 1, all: false, compare: undefined })
+    expect(options).to.include({ threads: 2, seed: 1, all: false, fleet: undefined })
     expect(options.report).to.match(/bench\/results\/latest\.html$/)
     expect(options.json).to.match(/bench\/results\/latest\.json$/)
   })
@@ -29,34 +29,11 @@ describe('the command line of the benchmark', () => {
   })
 
   it('accepts servers, a time and files', () => {
-    const options = parsed(
-      '--server',
-      'zk1:2181,[::1]:2182',
-      '--seconds=1.5',
-      '--json',
-      'a.json',
-      '--compare',
-      'b.json',
-    )
+    const options = parsed('--server', 'zk1:2181,[::1]:2182', '--seconds=1.5', '--json', 'a.json')
     expect(options.server).to.equal('zk1:2181,[::1]:2182')
     expect(options.seconds).to.equal(1.5)
     expect(options).to.include({ json: 'a.json', report: 'a.html' })
     expect(parsed('--json', 'a.json', '--report', 'b.html').report).to.equal('b.html')
-    expect(options.compare).to.equal('b.json')
-  })
-
-  it('accepts two results to compare, and the growth that is a failure', () => {
-    const options = parsed('--compare', 'a.json', '--to', 'b.json', '--fail-if-worse', '12.5%')
-    expect(options).to.include({ compare: 'a.json', to: 'b.json', failIfWorse: 0.125 })
-    expect(parsed('--compare', 'a.json', '--fail-if-worse', '0 %')).to.include({ to: undefined, failIfWorse: 0 })
-  })
-
-  it('measures the peers on an Apache ZooKeeper, with four sizes, and writes a result of their own', () => {
-    const options = parsed('--peers', '--zoo-lock', '/opt/zoo_lock')
-    expect(options).to.include({ peers: true, zooLock: '/opt/zoo_lock', server: 'apache' })
-    expect(options.sizes).to.deep.equal([2, 10, 50, 100])
-    expect(options.json).to.match(/bench\/results\/peers\.json$/)
-    expect(parsed()).to.include({ peers: false, zooLock: undefined })
   })
 
   it('selects Apache ZooKeeper instead of the embedded server with --apache', () => {
@@ -80,18 +57,9 @@ describe('the command line of the benchmark', () => {
       'all',
       'json',
       'report',
-      'compare',
-      'to',
-      'fail-if-worse',
-      'result',
-      'line-rate',
-      'cores',
-      'round-trip',
-      'releases',
       'help',
     ])
       expect(help).to.match(new RegExp(`^  --${option}\\b`, 'm'))
-    expect(help).to.contain('--predict')
     for (const { name } of scenarios) expect(help).to.contain(name)
     expect(Math.max(...help.split('\n').map(line => line.length))).to.be.at.most(88)
   })
@@ -117,7 +85,7 @@ describe('the command line of the benchmark', () => {
     [['--machines', '2'], '--machines has an effect only with --join'],
     [
       ['--join', 'zk1:2181/run', '--sessions', '5'],
-      '--sessions has an effect only on the machine with --machines, which organizes the run',
+      '--join needs --machines: npm run bench:join takes part in the run of another machine',
     ],
     [['--join', 'zk1:2181/run', '--machines', '0'], '--machines: "0" is not a whole number of 1 or more'],
     [
@@ -127,8 +95,8 @@ describe('the command line of the benchmark', () => {
     ...['zk1:2181', 'zk1:2181/', 'zk1:x/run', ''].map(
       text =>
         [
-          ['--join', text],
-          `--join: ${JSON.stringify(text)} is not host:port[,host:port]/path, with a path that is not /`,
+          ['--join', text, '--machines', '2'],
+          `${JSON.stringify(text)} is not host:port[,host:port]/path, with a path that is not /`,
         ] as const,
     ),
     [['--processes', '0'], '--processes: "0" is not a whole number of 1 or more'],
@@ -141,17 +109,6 @@ describe('the command line of the benchmark', () => {
     [['--server', ''], '--server: "" is not host:port[,host:port]'],
     [['--server', 'zk1:2181/app'], '--server: a path is not allowed after the port (/app)'],
     [['--apache', '--server', 'zk1:2181'], '--apache and --server exclude each other: pass only one of them'],
-    [['--peers', '--server', 'zk1:2181'], '--peers and --server exclude each other: pass only one'],
-    [['--peers', '--scenarios', 'herd'], '--peers and --scenarios exclude each other: pass only one'],
-    [['--zoo-lock', '/opt/zoo_lock'], '--zoo-lock has an effect only with --peers'],
-    [['--to', 'b.json'], '--to needs --compare with the earlier result'],
-    [['--fail-if-worse', '10%'], '--fail-if-worse needs --compare with the earlier result'],
-    [['--compare', 'a', '--fail-if-worse', '10'], '--fail-if-worse: "10" is not a percentage, such as 10%'],
-    [['--compare', 'a', '--fail-if-worse', 'ten%'], '--fail-if-worse: "ten%" is not a percentage, such as 10%'],
-    [
-      ['--compare', 'a', '--to', 'b', '--apache'],
-      '--apache has no effect with --to, which measures nothing: leave it out',
-    ],
     [['--json'], "Option '--json <value>' argument missing"],
     [['--verbose'], "Unknown option '--verbose'"],
     [['zk1:2181'], "Unexpected argument 'zk1:2181'"],

@@ -1,9 +1,9 @@
-// Checks the report of `npm start -- --peers` in a browser.
+// Checks the report of `npm run bench:peers` in a browser.
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { readPeersResult, type PeersResult } from '../../bench/peers/result.ts'
-import { peersReportOf } from '../../bench/report/peers.ts'
+import { peersReportOf } from '../../bench/peers/report.ts'
 import { startChromium } from './chromium.ts'
 import { openWindow, pageFile, WIDTHS } from './report-window.ts'
 

@@ -63,8 +63,8 @@ describe('the report in a browser', () => {
             expect((await name.boundingBox())?.height).to.be.above(9)
         })
 
-        it('foretells with the numbers that a reader types, by keyboard', async () => {
-          const foretold = page.locator('.foretold')
+        it('forecasts with the numbers that a reader types, by keyboard', async () => {
+          const forecast = page.locator('.forecast')
           const field = (name: string) => page.getByRole('spinbutton', { name })
           await field('contenders').focus()
           await page.keyboard.press('Control+A')
@@ -73,18 +73,18 @@ describe('the report in a browser', () => {
             await page.keyboard.press('Tab')
             await page.keyboard.type(value)
           }
-          expect(await foretold.locator('p').textContent()).to.equal(
+          expect(await forecast.locator('p').textContent()).to.equal(
             'With 1,000,000 contenders, a line of 10.0 Gbit/s, 8 cores of the server, a round trip of 2.00 ms and 50 releases a second:',
           )
-          expect(await foretold.getByRole('listitem').first().textContent()).to.match(/^Take TicketMutex\./)
+          expect(await forecast.getByRole('listitem').first().textContent()).to.match(/^Take TicketMutex\./)
           await field('contenders').fill('1')
-          expect(await foretold.textContent()).to.match(/^\s*contenders: 2 to 1000000000 please\.\s*$/)
+          expect(await forecast.textContent()).to.match(/^\s*contenders: 2 to 1000000000 please\.\s*$/)
           await field('contenders').fill('10')
-          expect(await foretold.getByRole('listitem').first().textContent()).to.match(/^Take Mutex/)
+          expect(await forecast.getByRole('listitem').first().textContent()).to.match(/^Take Mutex/)
           for (const name of ['contenders', 'releases a second'])
             expect((await field(name).boundingBox())?.height).to.be.at.least(44)
-          expect(await contrastOf(page, '.foretell input')).to.be.above(7)
-          expect(await contrastOf(page, '.foretell label')).to.be.above(4.5)
+          expect(await contrastOf(page, '.forecast-form input')).to.be.above(7)
+          expect(await contrastOf(page, '.forecast-form label')).to.be.above(4.5)
           expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(viewport.width)
         })
 
@@ -149,8 +149,8 @@ describe('the report in a browser', () => {
     await page.goto(file.address)
     expect(await page.locator('.later').count()).to.equal(0)
     expect(await page.locator('.player').isVisible()).to.equal(false)
-    expect(await page.locator('.foretell').isVisible()).to.equal(false)
-    expect(await page.locator('.foretold').textContent()).to.contain('With 10,000 contenders')
+    expect(await page.locator('.forecast-form').isVisible()).to.equal(false)
+    expect(await page.locator('.forecast').textContent()).to.contain('With 10,000 contenders')
     await context.close()
   })
 })

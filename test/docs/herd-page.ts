@@ -3,7 +3,7 @@ import type { Result } from '../../bench/output/result.ts'
 import type { PhaseSummary } from '../../bench/measure/summary.ts'
 import { bytes, figure } from '../../bench/output/figures.ts'
 import type { PeersResult } from '../../bench/peers/result.ts'
-import { foretellingChapter } from './foretelling-chapter.ts'
+import { forecastChapter } from './forecast-chapter.ts'
 import { peersChapter } from './peers-chapter.ts'
 
 const NAMES = {
@@ -16,7 +16,7 @@ const NAMES = {
 type Name = keyof typeof NAMES
 const LOCKS = Object.keys(NAMES) as Name[]
 
-/** @param peers the result of `npm start -- --peers` */
+/** @param peers the result of `npm run bench:peers` */
 /** @param large a run whose largest size is ten times that of `result` */
 export function herdPage(result: Result, peers: PeersResult, large: Result): string {
   const sizes = [...new Set(result.cells.map(({ size }) => size))].sort((a, b) => a - b)
@@ -163,5 +163,5 @@ The same is true for everything that many clients watch, not only for locks. If 
 costs N notifications and N reads. That cost is linear, and intended, because the change concerns all N clients. In a herd, N clients are
 notified of a change that concerns only one.
 
-${foretellingChapter(result, large)}`
+${forecastChapter(result, large)}`
 }

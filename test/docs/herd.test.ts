@@ -16,7 +16,7 @@ describe('docs/herd.md', () => {
     const inDocs = (name: string) => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url))
     result = await readResult(inDocs('herd.json'))
     peers = await readPeersResult(inDocs('peers.json'))
-    large = await readResult(inDocs('foretold.json'))
+    large = await readResult(inDocs('forecast.json'))
   })
 
   it('is what write-herd.ts generates from the recorded runs', () => {
@@ -52,7 +52,7 @@ describe('docs/herd.md', () => {
     expect(['mutex', 'ticket', 'c-mutex', 'k-lock', 'z-lock', 'zoo-lock'].map(trips)).to.deep.equal([1, 1, 2, 2, 3, 4])
   })
 
-  it('has exact counts of ten thousand sessions that were foretold from a thousand and fewer', () => {
+  it('has exact counts of ten thousand sessions that were forecast from a thousand and fewer', () => {
     expect(large).to.include({ ended: 'complete' })
     const figures = heldOutOf(large)
     expect([...new Set(figures.map(({ size, sizes }) => `${size} from ${Math.max(...sizes)}`))]).to.deep.equal([

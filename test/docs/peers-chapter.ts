@@ -43,7 +43,7 @@ export function peersChapter(result: PeersResult): string {
   }
   return `## Other people's locks
 
-What do the locks of other libraries cost? One run (\`docs/peers.json\` in the repository, \`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`,
+What do the locks of other libraries cost? One run (\`docs/peers.json\` in the repository, \`${result.commandLine.replace(/ --(json|report) \S+| --(?= --json)/g, '')}\`,
 ${result.date.slice(0, 10)}) measured them beside ours on one Apache ZooKeeper ${result.server.version}. Each contender was a session of its own library behind
 a proxy that counted the frames. The table shows a release and a join with ${size} contenders: notifications, frames, bytes read, and the
 round trips from the release until the next contender had the lock. ${sameTrips ? `These were as many with ${sizes.slice(0, -1).join(' or ')} contenders. ` : ''}All counts

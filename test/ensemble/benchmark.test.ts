@@ -33,9 +33,9 @@ describe('the benchmark on an ensemble with an observer', function () {
   })
   after(() => server.close())
 
-  it('names the role and the witness of each server', () => {
+  it('names the role of each server, and by what its counts are read', () => {
     expect(figures.servers.map(({ role }) => role).sort()).to.deep.equal(['follower', 'follower', 'leader', 'observer'])
-    expect(figures.servers.map(({ witness }) => witness)).to.deep.equal(['mntr', 'mntr', 'mntr', 'mntr'])
+    expect(figures.servers.map(({ countedBy }) => countedBy)).to.deep.equal(['mntr', 'mntr', 'mntr', 'mntr'])
     expect(figures.remarks).to.deep.equal([])
   })
 
@@ -48,8 +48,8 @@ describe('the benchmark on an ensemble with an observer', function () {
   })
 
   it('counts the same frames as each server', () => {
-    expect(figures.testimonies.agree).to.equal(true)
-    for (const { clients } of figures.testimonies.frames) expect(clients[0]).to.be.above(0)
+    expect(figures.frameCounts.agree).to.equal(true)
+    for (const { clients } of figures.frameCounts.frames) expect(clients[0]).to.be.above(0)
   })
 
   it('finds that the leader proposes the writes of all servers', () => {
@@ -74,7 +74,7 @@ describe('the benchmark on an ensemble with an observer', function () {
     const given = { servers: `${server.servers},127.0.0.1:1`, pids: [], mode: 'leader' }
     const measured = await measureEnsemble(given, { sizes: [4], seed: 1 }, silent, never)
     expect(measured?.leaderLoss).to.equal(undefined)
-    expect(measured?.testimonies.agree, 'the servers may have other clients').to.equal(undefined)
+    expect(measured?.frameCounts.agree, 'the servers may have other clients').to.equal(undefined)
     expect(measured?.remarks.join('\n'))
       .to.contain('this run did not start the servers')
       .and.to.contain('These servers could not be reached: 127.0.0.1:1.')

@@ -1,21 +1,18 @@
 // Several programs share one run, and meet at a node of a ZooKeeper. Each of them stands for a machine.
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { readResult } from '../../bench/output/result.ts'
 import { connect, type Client } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
+import { startProgram, type Program } from '../bench/runs/program.ts'
 import { until } from '../support/until.ts'
 
-const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
 const PATIENCE = { within: 60_000 }
 
-describe('npm start -- --join', function () {
+describe('a run on several machines', function () {
   this.timeout(120_000)
 
   let server: Server
@@ -40,24 +37,26 @@ describe('npm start -- --join', function () {
     await rm(directory, { recursive: true })
   })
 
-  const meeting = () => ['--join', `${server.connectString}/fleet`]
   const small = ['--scenarios', 'mutex,data', '--sessions', '6', '--seconds', '1', '--seed', '1']
-  const start = (...args: string[]) => {
-    const program = startProgram(...meeting(), ...args)
+  const started = (program: Program) => {
     programs.push(program)
     return program
   }
+  const meeting = () => `${server.connectString}/fleet`
+  const organize = (...args: string[]) => started(startProgram('bench/main.ts', '--join', meeting(), ...args))
+  const joinWith = (processes: string) =>
+    started(startProgram('bench/fleet/main.ts', meeting(), '--processes', processes))
   const left = async () => (await client.getChildren('/')).children.filter(name => name !== 'zookeeper')
 
   it('counts the same traffic on two machines as on one, to the byte, and leaves no process and no node', async () => {
-    const other = start('--processes', '2')
-    const organizer = start('--machines', '2', '--processes', '1', ...small, '--json', json)
+    const other = joinWith('2')
+    const organizer = organize('--machines', '2', '--processes', '1', ...small, '--json', json)
     const [ended, otherEnded] = await Promise.all([organizer.ended, other.ended])
     expect([ended.exitCode, otherEnded.exitCode], ended.stderr + otherEnded.stderr).to.deep.equal([0, 0])
     expect(ended.stdout).to.contain('3 processes on 2 machines').and.to.contain('Clocks of machines are not compared')
     expect(otherEnded.stdout).to.match(/^joined \/fleet with 2 processes[^\n]*\nmeasuring /)
     const alone = join(directory, 'alone.json')
-    await startProgram('--server', server.connectString, ...small, '--json', alone).ended
+    await startProgram('bench/main.ts', '--server', server.connectString, ...small, '--json', alone).ended
     const countsIn = async (file: string) =>
       (await readResult(file)).cells.map(({ scenario, size, counted }) => [scenario, size, counted[0]])
     expect(await countsIn(json)).to.have.deep.members(await countsIn(alone))
@@ -66,9 +65,9 @@ describe('npm start -- --join', function () {
   })
 
   it('names a machine that dies, leaves out what was measured with it, and measures again with the others', async () => {
-    const other = start('--processes', '1')
+    const other = joinWith('1')
     const seconds = ['--scenarios', 'data', '--sessions', '6', '--seconds', '1']
-    const organizer = start('--machines', '2', '--processes', '1', ...seconds, '--json', json)
+    const organizer = organize('--machines', '2', '--processes', '1', ...seconds, '--json', json)
     await until(() => other.stdout().includes('measuring'), PATIENCE)
     const victim = other.pid
     for (const pid of [victim, ...childrenOf(victim)]) process.kill(pid, 'SIGKILL')
@@ -85,8 +84,8 @@ describe('npm start -- --join', function () {
   })
 
   it('ends on the other machines, and leaves no process and no node, after SIGINT on the organizing one', async () => {
-    const other = start('--processes', '2')
-    const organizer = start(
+    const other = joinWith('2')
+    const organizer = organize(
       '--machines',
       '2',
       '--processes',
@@ -109,9 +108,9 @@ describe('npm start -- --join', function () {
   })
 
   it('tells a machine that comes too late, which ends without an error', async () => {
-    const organizer = start('--machines', '1', '--processes', '1', ...small.with(5, '3'), '--json', json)
+    const organizer = organize('--machines', '1', '--processes', '1', ...small.with(5, '3'), '--json', json)
     await until(async () => (await left()).some(name => name.startsWith('zkwire-bench-')), PATIENCE)
-    const { exitCode, stdout, stderr } = await start('--processes', '1').ended
+    const { exitCode, stdout, stderr } = await joinWith('1').ended
     expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
     expect(stdout).to.match(/^joined \/fleet [^\n]*\nthe run has begun without this machine\n$/)
     expect((await organizer.ended).exitCode).to.equal(0)
@@ -120,7 +119,7 @@ describe('npm start -- --join', function () {
   })
 
   it('leaves no node after SIGINT while it waits for the organizing machine', async () => {
-    const other = start('--processes', '1')
+    const other = joinWith('1')
     await until(() => other.stdout().includes('joined'), PATIENCE)
     other.kill('SIGINT')
     expect((await other.ended).exitCode).to.equal(130)
@@ -128,8 +127,8 @@ describe('npm start -- --join', function () {
   })
 
   it('ends with a message if the organizing machine dies', async () => {
-    const other = start('--processes', '1')
-    const organizer = start('--machines', '3', '--processes', '1', '--json', json)
+    const other = joinWith('1')
+    const organizer = organize('--machines', '3', '--processes', '1', '--json', json)
     await until(
       async () => (await client.getChildren('/fleet/machines').catch(() => undefined))?.children.length === 2,
       PATIENCE,
@@ -143,31 +142,19 @@ describe('npm start -- --join', function () {
   })
 
   it('refuses a second machine that organizes', async () => {
-    const first = start('--machines', '3', '--json', json)
+    const first = organize('--machines', '3', '--json', json)
     await until(
       async () => (await client.getChildren('/fleet/machines').catch(() => undefined))?.children.length === 1,
       PATIENCE,
     )
-    const { exitCode, stderr } = await start('--machines', '3', '--json', json).ended
+    const { exitCode, stderr } = await organize('--machines', '3', '--json', json).ended
     expect(exitCode).to.equal(1)
-    expect(stderr).to.match(/^--join: .+ \(\d+\) organizes a run there already\n$/)
+    expect(stderr).to.match(/^.+ \(\d+\) organizes a run there already\n$/)
     first.kill('SIGINT')
     await first.ended
     expect(await left()).to.deep.equal([])
   })
 })
-
-type Program = ReturnType<typeof startProgram>
-
-function startProgram(...args: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let [stdout, stderr] = ['', '']
-  child.stdout.on('data', chunk => (stdout += String(chunk)))
-  child.stderr.on('data', chunk => (stderr += String(chunk)))
-  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, stdout, stderr }))
-  const kill = (signal: NodeJS.Signals) => child.kill(signal)
-  return { pid: child.pid ?? 0, ended, kill, stdout: () => stdout }
-}
 
 const childrenOf = (pid: number): number[] =>
   existsSync(`/proc/${pid}/task/${pid}/children`)

@@ -1,4 +1,4 @@
-// `npm start -- --peers` with the real libraries, on Apache ZooKeeper.
+// `npm run bench:peers` with the real libraries, on Apache ZooKeeper.
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,16 +10,16 @@ import { fileURLToPath } from 'node:url'
 import { serverFor, type Server } from '../../bench/harness/server.ts'
 import { Progress } from '../../bench/output/progress.ts'
 import { libraries, type Library } from '../../bench/peers/libraries.ts'
-import { comparePeers, type Availability } from '../../bench/peers/main.ts'
+import { measurePeers, type Availability } from '../../bench/peers/measure.ts'
 import { provide } from '../../bench/peers/provide.ts'
 import { readPeersResult, roundTripsAt, talliesOf, type PeersResult } from '../../bench/peers/result.ts'
 import { until } from '../support/until.ts'
 
-const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../bench/peers/main.ts', import.meta.url))
 const SIZES = [2, 4]
 const RECIPES = ['c-mutex', 'c-semaphore', 'c-read', 'z-lock', 'k-lock', 'k-semaphore', 'n-lock', 'n-herd']
 
-describe('npm start -- --peers', function () {
+describe('npm run bench:peers', function () {
   this.timeout(300_000)
 
   let server: Server
@@ -39,7 +39,7 @@ describe('npm start -- --peers', function () {
     }
     const progress = new Progress({ write: () => undefined })
     const { signal } = new AbortController()
-    result = await comparePeers({ sizes: SIZES, seed: 7, seconds: 240 }, available, [], [server, progress, signal])
+    result = await measurePeers({ sizes: SIZES, seed: 7, seconds: 240 }, available, [], [server, progress, signal])
   })
   after(() => server.close())
 
@@ -119,7 +119,7 @@ describe('npm start -- --peers', function () {
 
   it('exits with 1 if recipes failed, and names them', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'zkwire-peers-'))
-    const args = ['--peers', '--sessions', '2', '--seconds', '0.001', '--json', join(directory, 'peers.json')]
+    const args = ['--sessions', '2', '--seconds', '0.001', '--json', join(directory, 'peers.json')]
     const program = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -132,7 +132,7 @@ describe('npm start -- --peers', function () {
 
   it('leaves no process and no server after SIGINT, and exits with 130', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'zkwire-peers-'))
-    const args = ['--import', 'tsx', main, '--peers', '--sessions', '2', '--json', join(directory, 'peers.json')]
+    const args = ['--import', 'tsx', main, '--sessions', '2', '--json', join(directory, 'peers.json')]
     const program = spawn(process.execPath, args, { stdio: 'ignore' })
     const ended = once(program, 'close') as Promise<[number | null]>
     // The server starts after all programs are compiled, so no compiler is taken for a driver.

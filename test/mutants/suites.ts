@@ -47,7 +47,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   client: {
     mutate: ['src/client/*.ts', '!src/client/{index,recipe-support}.ts'],
     tests: ['test/client/!(real-server).test.ts', 'test/session/watches/*.test.ts', 'test/session/requests/*.test.ts'],
-    without: [onApache, 'on sockets', 'in proportion to the depth', 'linear time', 'is tested here if'],
+    without: [onApache, 'on sockets', 'in proportion to the depth', 'linear time', 'is tested here if', 'NODE_DEBUG'],
     least: 0.7,
   },
   cli: {

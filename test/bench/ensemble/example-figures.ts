@@ -14,9 +14,9 @@ const call = (server: number, write: number) => ({
 })
 export const figures: EnsembleFigures = {
   servers: [
-    { address: 'zk1:2181', role: 'follower', witness: 'mntr' },
-    { address: 'zk2:2181', role: 'leader', witness: 'mntr' },
-    { address: 'zk3:2181', role: 'follower', witness: undefined },
+    { address: 'zk1:2181', role: 'follower', countedBy: 'mntr' },
+    { address: 'zk2:2181', role: 'leader', countedBy: 'mntr' },
+    { address: 'zk3:2181', role: 'follower', countedBy: undefined },
   ],
   sessions: 10,
   placed: [
@@ -25,7 +25,7 @@ export const figures: EnsembleFigures = {
     placed('herd', 'all servers', [4, 3, 3], 12),
     placed('herd', 'one follower', [10, 0, 0], 36),
   ],
-  testimonies: {
+  frameCounts: {
     frames: [
       { clients: [10, 20], server: [10, 20] },
       { clients: [5, 5], server: [5, 5] },

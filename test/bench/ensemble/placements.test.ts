@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { pausesIn } from '../../../bench/ensemble/leader-loss.ts'
-import { testimoniesBetween, waysOf } from '../../../bench/ensemble/placements.ts'
+import { frameCountsBetween, waysOf } from '../../../bench/ensemble/placements.ts'
 
 describe('the placement of sessions on the servers of an ensemble', () => {
   const ways = waysOf([{ role: 'follower' }, { role: 'leader' }, { role: 'follower' }, { role: 'observer' }])
@@ -29,7 +29,7 @@ describe('the comparison of the counts of clients and servers', () => {
       clients: [[4, 6] as [number, number], [9, 9] as [number, number]],
       servers: [[8, 10] as [number, number], undefined],
     }
-    expect(testimoniesBetween(before, after)).to.deep.equal({
+    expect(frameCountsBetween(before, after)).to.deep.equal({
       agree: true,
       frames: [
         { clients: [3, 5], server: [3, 5] },
@@ -43,12 +43,12 @@ describe('the comparison of the counts of clients and servers', () => {
       clients: [[4, 6] as [number, number], [2, 2] as [number, number]],
       servers: [[8, 11] as [number, number], undefined],
     }
-    expect(testimoniesBetween(before, after).agree).to.equal(false)
+    expect(frameCountsBetween(before, after).agree).to.equal(false)
   })
 
   it('says nothing if no server reports its counts', () => {
     const silent = { ...before, servers: [undefined, undefined] }
-    expect(testimoniesBetween(silent, silent).agree).to.equal(undefined)
+    expect(frameCountsBetween(silent, silent).agree).to.equal(undefined)
   })
 })
 

@@ -45,17 +45,17 @@ describe('the findings on an ensemble', () => {
 
   it('say whether the servers counted the same, and how many of them were asked', () => {
     expect(text).to.contain('Each of 2 servers counted the same frames as its clients: 40 together.')
-    const { frames } = figures.testimonies
+    const { frames } = figures.frameCounts
     const counted = (server: [number, number]) => {
-      const testimonies = { frames: frames.map(each => ({ ...each, server })), agree: undefined }
-      return ensembleSentences({ ...figures, testimonies }).join('\n')
+      const frameCounts = { frames: frames.map(each => ({ ...each, server })), agree: undefined }
+      return ensembleSentences({ ...figures, frameCounts }).join('\n')
     }
     expect(counted([1000, 500]), 'of servers with other clients').to.match(
       /The servers counted [\d,]+ frames more than the \d+ that these sessions sent and received: those of other clients\./,
     )
     expect(counted([0, 0])).to.match(/The servers counted \d+ frames fewer than the (\d+) that/)
-    const differing = { ...figures.testimonies, agree: false }
-    expect(ensembleSentences({ ...figures, testimonies: differing }).join('\n')).to.contain(
+    const differing = { ...figures.frameCounts, agree: false }
+    expect(ensembleSentences({ ...figures, frameCounts: differing }).join('\n')).to.contain(
       'THE COUNTS of servers and clients differ',
     )
     expect(text).to.contain('- A remark.')

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import { errorOf, heldOutOf, isClose, TOLERANCE } from '../../../bench/model/held-out.ts'
-import { heldOutSentences } from '../../../bench/model/predict.ts'
+import { heldOutSentences } from '../../../bench/model/forecast-text.ts'
 import { readResult } from '../../../bench/output/result.ts'
 import { herd, measuredOf, ticket } from './synthetic.ts'
 
-describe('the largest size of a run, as foretold from a tenth of it and less', () => {
+describe('the largest size of a run, as forecast from a tenth of it and less', () => {
   it('is close in all figures if the costs follow the theory', () => {
     const figures = heldOutOf(measuredOf([herd, ticket]))
     expect(
@@ -19,7 +19,7 @@ describe('the largest size of a run, as foretold from a tenth of it and less', (
     expect(heldOutSentences(figures)[0]).to.match(/ with 1000 sessions, .* (\d+) of \1 are at most 25 % off\.$/)
   })
 
-  it('does not use the figures that it foretells', () => {
+  it('does not use the figures that it forecasts', () => {
     const measured = measuredOf([ticket])
     for (const { size, phases } of measured.cells) if (size > 100) for (const phase of phases) phase.clientCpuMs *= 2
     const [figure = expect.fail('no figure')] = heldOutOf(measured).filter(({ what }) => what === 'client CPU, ms')
@@ -54,8 +54,8 @@ describe('the largest size of a run, as foretold from a tenth of it and less', (
 
   it('accepts a figure that is exactly at the limit', () => {
     const [figure = expect.fail('no figure')] = heldOutOf(measuredOf([ticket]))
-    const foretold = { value: figure.measured * (1 + TOLERANCE), low: undefined, high: undefined }
-    expect(isClose({ ...figure, foretold })).to.equal(true)
-    expect(isClose({ ...figure, foretold: { ...foretold, value: foretold.value * 1.01 } })).to.equal(false)
+    const forecast = { value: figure.measured * (1 + TOLERANCE), low: undefined, high: undefined }
+    expect(isClose({ ...figure, forecast })).to.equal(true)
+    expect(isClose({ ...figure, forecast: { ...forecast, value: forecast.value * 1.01 } })).to.equal(false)
   })
 })

@@ -9,7 +9,7 @@ const free = { nonNegative: false }
 const costs = { nonNegative: true }
 
 describe('weighted least squares', () => {
-  it('find the factors of an exact sum, also negative ones, and foretell it far outside of the sizes', () => {
+  it('find the factors of an exact sum, also negative ones, and forecast it far outside of the sizes', () => {
     const factor = fc.integer({ min: -1000, max: 1000 })
     fc.assert(
       fc.property(factor, factor, fc.integer({ min: 1, max: 1000 }), (a, b, c) => {

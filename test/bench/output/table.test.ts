@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Measurement, PhaseRun } from '../../../bench/measure/measurement.ts'
-import { comparableOf } from '../../../bench/output/comparable.ts'
-import { compare } from '../../../bench/output/compare.ts'
+import { digestOf } from '../../../bench/compare/digest.ts'
+import { comparisonTable } from '../../../bench/compare/table.ts'
 import { caveatsOf } from '../../../bench/output/caveats.ts'
 import { resultOf, type Machine } from '../../../bench/output/result.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
@@ -84,7 +84,7 @@ describe('the table of the benchmark', () => {
 
   it('can be compared with an earlier result', () => {
     const result = (cell: Measurement, cpu = 'abacus') =>
-      comparableOf(
+      digestOf(
         resultOf(
           { measurements: [cell], traffic: traffic(), server, seconds: 1, caveats: [], recordings: [] },
           { scenarios: [], sizes: [], seed: 1, threads: 1 },
@@ -95,16 +95,14 @@ describe('the table of the benchmark', () => {
       )
     const before = result(cellOf('mutex', 10, 'release', 1, 600))
     const after = result(cellOf('mutex', 10, 'release', 1, 300))
-    expect(compare(before, after, undefined).text).to.match(
-      /on the same machine[^]*^mutex +10 release +600 → 300 -50% +/m,
-    )
-    expect(compare(before, after, undefined).text).to.match(/2\.00 → 2\.00 +4\.00 → 4\.00$/m)
-    const elsewhere = compare(before, result(cellOf('mutex', 10, 'release', 1, 600), 'other'), undefined).text
+    expect(comparisonTable(before, after)).to.match(/on the same machine[^]*^mutex +10 release +600 → 300 -50% +/m)
+    expect(comparisonTable(before, after)).to.match(/2\.00 → 2\.00 +4\.00 → 4\.00$/m)
+    const elsewhere = comparisonTable(before, result(cellOf('mutex', 10, 'release', 1, 600), 'other'))
     expect(elsewhere).to.match(/^on ANOTHER machine.*\n {2}machine: \d+ cores of abacus, .* → \d+ cores of other, /m)
     expect(elsewhere).not.to.contain('  server:')
     expect(
-      compare(before, after, undefined)
-        .text.split('\n')
+      comparisonTable(before, after)
+        .split('\n')
         .filter(line => line.length > 80),
     ).to.deep.equal([])
   })

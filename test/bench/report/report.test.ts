@@ -30,17 +30,17 @@ describe('the report of the benchmark', () => {
     expect(await reportOf({ ...result, recordings: [] })).not.to.contain('counted in these frames')
   })
 
-  it('foretells ten times the largest number of contenders, and shows how well it foretold the largest one', async () => {
+  it('forecasts ten times the largest number of contenders, and shows how well it forecast the largest one', async () => {
     const page = (await reportOf(result)).replace(/\s+/g, ' ')
     expect(page).to.contain('<p>With 10,000 contenders, a line of 1.00 Gbit/s, 4 cores of the server, ')
     expect(page).to.match(/<li>Take \w+/)
-    expect(page).to.match(/<form class="foretell" hidden>/)
+    expect(page).to.match(/<form class="forecast-form" hidden>/)
     expect(page).to.contain('<td class="text">bytes read</td><td>1000</td><td>10, 50, 100</td><td>59032948</td>')
     expect(page).to.match(/ns a byte \([\d.]+ to [\d.]+\)/)
     expect(page).to.match(/lists were read at [\d.]+ [MG]bit\/s \([\d.]+ [MG]bit\/s to [\d.]+ [MG]bit\/s\)/)
   })
 
-  it('shows the model and how well it foretold, but no form, if no lock was measured', async () => {
+  it('shows the model and how well it forecast, but no form, if no lock was measured', async () => {
     const isLock = (name: string) => result.scenarios.some(each => each.name === name && each.kind === 'lock')
     const without = <T extends { scenario: string }>(all: readonly T[]) => all.filter(each => !isLock(each.scenario))
     const watches = { ...result, cells: without(result.cells), growth: without(result.growth), recordings: [] }
@@ -48,8 +48,8 @@ describe('the report of the benchmark', () => {
     expect(page)
       .to.contain('No lock was timed at enough sizes, so none can be recommended.')
       .and.to.contain('<summary>The parts of the model</summary>')
-      .and.to.contain('<summary>The largest sizes, foretold and measured</summary>')
-      .and.not.to.contain('<form class="foretell"')
+      .and.to.contain('<summary>The largest sizes, forecast and measured</summary>')
+      .and.not.to.contain('<form class="forecast-form"')
     expect(page).not.to.match(/NaN|undefined|Infinity/)
   })
 

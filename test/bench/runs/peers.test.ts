@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { serverFor, type Server } from '../../../bench/harness/server.ts'
 import { Progress } from '../../../bench/output/progress.ts'
 import { libraries, type Library } from '../../../bench/peers/libraries.ts'
-import { comparePeers, needs, provideAll, type Availability } from '../../../bench/peers/main.ts'
+import { measurePeers, needs, provideAll, type Availability } from '../../../bench/peers/measure.ts'
 import { provide } from '../../../bench/peers/provide.ts'
 import { peersCaveats, peersTable } from '../../../bench/peers/table.ts'
-import { peersReportOf } from '../../../bench/report/peers.ts'
+import { peersReportOf } from '../../../bench/peers/report.ts'
 import { readPeersResult, talliesOf } from '../../../bench/peers/result.ts'
 import { connect } from '../../../src/index.ts'
 import { until } from '../../support/until.ts'
 
-describe('npm start -- --peers', function () {
+describe('npm run bench:peers', function () {
   this.timeout(60_000)
 
   const progress = new Progress({ write: () => undefined })
@@ -29,10 +29,10 @@ describe('npm start -- --peers', function () {
   after(() => server.close())
 
   const measure = (sizes: number[], { signal } = new AbortController(), seconds = 60) =>
-    comparePeers(
+    measurePeers(
       { sizes, seed: 1, seconds },
       available,
-      ['--peers', '--zoo-lock', '/somewhere'],
+      ['--tables', '--zoo-lock', '/somewhere'],
       [server, progress, signal],
     )
 
@@ -70,7 +70,7 @@ describe('npm start -- --peers', function () {
       })
     expect(result.watchesAtEnd).to.equal(0)
     expect(result.recordings).to.have.length(3)
-    expect(result.commandLine, 'no path of this machine').to.equal('npm start -- --peers')
+    expect(result.commandLine, 'no path of this machine').to.equal('npm run bench:peers -- --tables')
     expect(await rootNodes()).to.deep.equal([])
     const page = await peersReportOf(result)
     for (const { id } of available.provided.keys().next().value?.recipes ?? [])

@@ -1,20 +1,15 @@
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readResult } from '../../../bench/output/result.ts'
-import { readPeersResult } from '../../../bench/peers/result.ts'
 import { connect } from '../../../src/index.ts'
 import { sharedServer } from '../../support/shared-server.ts'
+import { startProgram } from './program.ts'
 
 const main = fileURLToPath(new URL('../../../bench/main.ts', import.meta.url))
-
-const herd = fileURLToPath(new URL('../../../docs/herd.json', import.meta.url))
-const peers = fileURLToPath(new URL('../../../docs/peers.json', import.meta.url))
 
 describe('npm start', function () {
   this.timeout(60_000)
@@ -50,11 +45,10 @@ describe('npm start', function () {
 
   it('starts the embedded server, which causes the same traffic as Apache ZooKeeper, to the byte', async () => {
     const embedded = join(directory, 'embedded.json')
-    const { exitCode, stdout, stderr } = await start(...few, '--tables', '--compare', json, '--json', embedded).ended
+    const { exitCode, stdout, stderr } = await start(...few, '--tables', '--json', embedded).ended
     expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
     expect(stdout).to.contain('on the embedded server of zkwire').and.to.contain('ON THE WIRE')
     expect(stdout).to.match(/^Clients and server counted the same: \d+ frames sent, \d+ received\.$/m)
-    expect(stdout).to.match(/^COMPARED with the run of .*[^]*^on ANOTHER machine or server: /m)
     expect(await readFile(join(directory, 'embedded.html'), 'utf8')).to.contain(
       'Comparison with the server’s own counts',
     )
@@ -82,64 +76,6 @@ describe('npm start', function () {
     expect(exitCode).to.equal(2)
     expect(stdout).to.equal('')
     expect(stderr).to.match(/^--sessions: "many" is not .*\n$/)
-  })
-
-  it('compares two results without a run, and exits with 3 if the newer one is worse', async () => {
-    const newer = join(directory, 'newer.json')
-    const result = await readResult(herd)
-    for (const { phases } of result.cells) for (const { counts } of phases) counts.framesSent.median *= 2
-    await writeFile(newer, JSON.stringify({ ...result, server: { ...result.server, version: '3.9.9' } }))
-    const same = await start('--compare', herd, '--to', herd, '--fail-if-worse', '0%').ended
-    expect(same).to.include({ exitCode: 0, stderr: '' })
-    expect(same.stdout).to.contain('on the same machine and server').and.to.contain('\nNot worse: none of ')
-    const worse = await start('--compare', herd, '--to', newer, '--fail-if-worse', '10%').ended
-    expect(worse).to.include({ exitCode: 3, stderr: '' })
-    expect(worse.stdout)
-      .to.match(/^ {2}server: Apache ZooKeeper 3\.\S+, standalone → Apache ZooKeeper 3\.9\.9, standalone$/m)
-      .and.to.match(/^WORSE: herd 1000, release: 4002 frames instead of 3001, which is 33\.4 % more\.$/m)
-    expect(await start('--compare', herd, '--to', newer).ended).to.include({ exitCode: 0 })
-  })
-
-  it('compares two results of the peers, and exits with 3 if a lock that was to be measured is missing', async () => {
-    const same = await start('--compare', peers, '--to', peers, '--fail-if-worse', '0%').ended
-    expect(same).to.include({ exitCode: 0, stderr: '' })
-    expect(same.stdout)
-      .to.match(/^c-mutex +100 release +6\.08k → 6\.08k /m)
-      .and.to.contain('\nNot worse: none of ')
-    const result = await readPeersResult(peers)
-    const newer = join(directory, 'newer-peers.json')
-    const [first] = result.cells
-    const libraries = result.libraries.map(each => (each.name === 'Curator' ? { ...each, version: '5.9.0' } : each))
-    await writeFile(newer, JSON.stringify({ ...result, libraries, cells: result.cells.slice(1) }))
-    const gutted = await start('--compare', peers, '--to', newer, '--fail-if-worse', '10%').ended
-    expect(gutted).to.include({ exitCode: 3, stderr: '' })
-    expect(gutted.stdout.replaceAll(/\s+/g, ' '))
-      .to.contain(`was to measure ${first?.recipe} ${first?.size}, and did not`)
-      .and.to.contain('on the same machine and server libraries: Curator 5.4.0, ZooKeeper recipes')
-      .and.to.contain('→ Curator 5.9.0, ZooKeeper recipes')
-    const mixed = await start('--compare', herd, '--to', peers).ended
-    expect(mixed).to.include({ exitCode: 1, stdout: '' })
-    expect(mixed.stderr).to.equal('a result of --peers can be compared only with another result of --peers\n')
-    expect((await start('--predict', '--result', peers).ended).stderr).to.match(
-      /peers\.json is a result of --peers, and/,
-    )
-  })
-
-  it('foretells from the committed run in 80 columns, without a run', async () => {
-    const { exitCode, stdout, stderr } = await start('--predict', '--sessions', '1000000').ended
-    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
-    expect(stdout)
-      .to.match(/^With 1,000,000 contenders, /)
-      .and.to.match(/^- Take TicketMutex\./m)
-    expect(stdout.split('\n').filter(line => line.length > 80)).to.deep.equal([])
-    expect(await start('--predict', '--apache').ended).to.include({ exitCode: 2, stdout: '' })
-    expect((await start('--predict', '--help').ended).stdout).to.contain('--line-rate')
-  })
-
-  it('rejects --compare with a file that is not a result, in one line, before it starts anything', async () => {
-    const { exitCode, stdout, stderr } = await start('--compare', main).ended
-    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
-    expect(stderr).to.match(/^[^\n]*main\.ts: [^\n]+\n$/)
   })
 
   it('reports in one line that a result cannot be written, before it starts anything', async () => {
@@ -200,11 +136,4 @@ describe('npm start', function () {
     })
 })
 
-function start(...args: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let [stdout, stderr] = ['', '']
-  child.stdout.on('data', chunk => (stdout += String(chunk)))
-  child.stderr.on('data', chunk => (stderr += String(chunk)))
-  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, stdout, stderr }))
-  return { ended, kill: (signal: NodeJS.Signals) => child.kill(signal) }
-}
+const start = (...args: string[]) => startProgram('bench/main.ts', ...args)

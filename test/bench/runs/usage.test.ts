@@ -7,6 +7,10 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 describe('a benchmark with an unknown option:', () => {
   for (const [program, command] of [
     ['bench/main.ts', 'npm start'],
+    ['bench/compare/main.ts', 'npm run bench:compare'],
+    ['bench/fleet/main.ts', 'npm run bench:join'],
+    ['bench/model/main.ts', 'npm run bench:forecast'],
+    ['bench/peers/main.ts', 'npm run bench:peers'],
     ['bench/throughput/main.ts', 'npm run bench:throughput'],
     ['bench/throughput/calls.ts', 'npm run bench:calls'],
     ['bench/growth/main.ts', 'npm run bench:growth'],

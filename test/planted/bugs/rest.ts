@@ -3,8 +3,8 @@ import type { BugsOfFile } from '../planted-bug.ts'
 
 export const rest: readonly BugsOfFile[] = [
   {
-    file: 'bench/fleet/post.ts',
-    caughtBy: 'test/bench/fleet/post.test.ts',
+    file: 'bench/fleet/message-queue.ts',
+    caughtBy: 'test/bench/fleet/message-queue.test.ts',
     bugs: [
       {
         bug: 'messages between machines that are sent while an item is on its way are lost',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startChromium } from '../../browser/chromium.ts'
 
-const program = join(import.meta.dirname, '../../../bench/playground/main.ts')
+const program = join(import.meta.dirname, '../../../site/playground/draw-rate.ts')
 
 describe('npm run bench:playground', () => {
   // Installs Chromium if it is missing.

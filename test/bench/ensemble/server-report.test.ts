@@ -3,19 +3,19 @@ import { expect } from 'chai'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { findWitness, roleBySrvr, testimonyOf } from '../../../bench/ensemble/witness.ts'
+import { findServerReporter, roleBySrvr, reportOf } from '../../../bench/ensemble/server-report.ts'
 import { startApacheZooKeeper } from '../../support/apache-zookeeper.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 
-describe('the witness of a server', function () {
+describe('the counts that a server reports', function () {
   this.timeout(60_000)
 
   it('is mntr, and does not count its own requests', async () => {
     const { host, port } = await sharedServer()
-    const witness = await findWitness(host, port)
-    expect(witness?.source).to.equal('mntr')
-    const first = await witness?.read()
-    const second = await witness?.read()
+    const reporter = await findServerReporter(host, port)
+    expect(reporter?.source).to.equal('mntr')
+    const first = await reporter?.read()
+    const second = await reporter?.read()
     expect(first).to.include({ role: 'standalone' })
     expect([second?.framesSent, second?.framesReceived]).to.deep.equal([first?.framesSent, first?.framesReceived])
   })
@@ -31,22 +31,22 @@ describe('the witness of a server', function () {
     await once(admin, 'listening')
     const { port: adminPort } = admin.address() as AddressInfo
     try {
-      const witness = await findWitness(server.host, server.port, adminPort)
-      expect(witness?.source).to.equal('the admin server')
-      expect(await witness?.read()).to.deep.equal(testimonyOf(monitor))
+      const reporter = await findServerReporter(server.host, server.port, adminPort)
+      expect(reporter?.source).to.equal('the admin server')
+      expect(await reporter?.read()).to.deep.equal(reportOf(monitor))
       replies['configuration'] = { client_port: server.port + 1 }
-      expect(await findWitness(server.host, server.port, adminPort), 'the admin server of another one').to.equal(
+      expect(await findServerReporter(server.host, server.port, adminPort), 'the admin server of another one').to.equal(
         undefined,
       )
     } finally {
       admin.close()
     }
-    expect(await findWitness(server.host, server.port, adminPort)).to.equal(undefined)
+    expect(await findServerReporter(server.host, server.port, adminPort)).to.equal(undefined)
     expect(await roleBySrvr(server.host, server.port)).to.equal('standalone')
   })
 
   it('has no counts that the server does not report, and no role that is unknown', () => {
-    expect(testimonyOf({ server_state: 'read-only', packets_sent: 3 })).to.deep.equal({
+    expect(reportOf({ server_state: 'read-only', packets_sent: 3 })).to.deep.equal({
       ...{ role: 'unknown', framesSent: undefined, framesReceived: 3, watches: undefined, proposals: undefined },
     })
   })

@@ -1,4 +1,4 @@
-// Generates the chapter of docs/herd.md that foretells other sizes. Pure.
+// Generates the chapter of docs/herd.md that forecasts other sizes. Pure.
 import type { Result } from '../../bench/output/result.ts'
 import { JAVA_MAX_REPLY, OWN_MAX_REPLY } from '../../bench/model/advice.ts'
 import { CONDITIONS, firstSize, lockForecast } from '../../bench/model/forecast.ts'
@@ -16,7 +16,7 @@ const LOCKS = {
 const SIZES = [1000, 10_000, 100_000, 1_000_000]
 
 /** @param large a run whose largest size is ten times that of the page */
-export function foretellingChapter(result: Result, large: Result): string {
+export function forecastChapter(result: Result, large: Result): string {
   const model = modelOf(result)
   const forecast = (lock: string, size: number) => {
     const found = lockForecast(model, lock, size, CONDITIONS)
@@ -43,7 +43,7 @@ export function foretellingChapter(result: Result, large: Result): string {
   ]
   return `## What it costs you
 
-In the repository, \`npm start -- --predict\` foretells from the same run what a release costs with another number of contenders, another line and another server.
+In the repository, \`npm run bench:forecast\` forecasts from the same run what a release costs with another number of contenders, another line and another server.
 The report has a form for that. With a line of ${bitRate(lineRate)}, ${cores} cores of the server and a round trip of ${duration(roundTrip)}:
 
 ${[row(head), row(head.map(() => '---')), ...locks].join('\n')}
@@ -51,11 +51,11 @@ ${[row(head), row(head.map(() => '---')), ...locks].join('\n')}
 A reply must not exceed \`maxReplyBytes\`, by default 16 MiB here and \`jute.maxbuffer\`, 1 MiB, in Java. So a lock whose waiters list all
 names ends at ${mostOf(OWN_MAX_REPLY)} contenders, and at ${mostOf(JAVA_MAX_REPLY)} if one of them is a Java client. A million contenders are ${whole(1_000_000 / largestOf(result))} times the largest number of this run, so take these times as magnitudes. The notifications and bytes are
 exact, because they are polynomials of N. How good the processor times are, another run shows. It measured up to ${whole(largestOf(large))} sessions, and its
-largest figures are put beside what those with ${whole(largestOf(large) / 10)} and fewer sessions foretell:
+largest figures are put beside what those with ${whole(largestOf(large) / 10)} and fewer sessions forecast:
 
 ${heldOutTable(heldOutOf(large))}
 
-Figures in bold are more than ${Math.round(100 * TOLERANCE)} % off (\`docs/foretold.json\` in the repository,
+Figures in bold are more than ${Math.round(100 * TOLERANCE)} % off (\`docs/forecast.json\` in the repository,
 \`${large.commandLine.replace(/ --(json|report) \S+/g, '')}\`). A release of a \`TicketMutex\` takes some two
 milliseconds with any number of contenders, and only a few releases were measured at each size. The other locks list the queue when they join.
 Until 10,000 contenders have joined, their lists are three gigabytes, and a run with them ended because a session lost its connection.
@@ -72,13 +72,13 @@ function heldOutTable(figures: readonly HeldOut[]): string {
     return [
       `${each.scenario}, ${each.phase}`,
       each.what,
-      show(each.foretold.value),
+      show(each.forecast.value),
       show(each.measured),
       isClose(each) ? off : `**${off}**`,
     ]
   })
   const table = [
-    ['scenario', 'figure', 'foretold', 'measured', 'off by'],
+    ['scenario', 'figure', 'forecast', 'measured', 'off by'],
     Array.from({ length: 5 }, () => '---'),
     ...rows,
   ]

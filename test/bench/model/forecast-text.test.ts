@@ -1,29 +1,39 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
-import { parsePredictOptions } from '../../../bench/model/options.ts'
-import { predict, predictionOf } from '../../../bench/model/predict.ts'
+import { parseOptions, type ForecastOptions } from '../../../bench/model/options.ts'
+import { forecastText } from '../../../bench/model/forecast-text.ts'
 import { readResult } from '../../../bench/output/result.ts'
 import { UsageError } from '../../../bench/output/usage.ts'
+import { failureOf } from '../../support/settled.ts'
 
-const foretold = fileURLToPath(new URL('../../../docs/foretold.json', import.meta.url))
+const forecast = fileURLToPath(new URL('../../../docs/forecast.json', import.meta.url))
 
-describe('npm start -- --predict', () => {
-  it('reads the committed run by default, and foretells ten times its largest number of contenders', async () => {
-    const text = await predict(['--predict'])
+function parsed(...args: string[]): ForecastOptions {
+  const options = parseOptions(args)
+  return options === 'help' ? expect.fail('unexpected help') : options
+}
+
+async function textFor(...args: string[]): Promise<string> {
+  const options = parsed(...args)
+  return forecastText(await readResult(options.result), options)
+}
+
+describe('npm run bench:forecast', () => {
+  it('reads the committed run by default, and forecasts ten times its largest number of contenders', async () => {
+    const text = await textFor()
     expect(text).to.match(/^With 10,000 contenders, a line of 1\.00 Gbit\/s, 4 cores /)
     expect(text)
       .to.match(/^- Take \w+/m)
       .and.to.match(/^- HerdMutex: .* It cannot keep up from \d+ contenders on\.$/m)
     expect(text).to.match(
-      /^Foretold from docs\/herd\.json: Apache ZooKeeper .*, up to 1000 contenders, on \d+ cores of /m,
+      /^Forecast from docs\/herd\.json: Apache ZooKeeper .*, up to 1000 contenders, on \d+ cores of /m,
     )
     expect(text).to.match(/^Of the figures with 1000 sessions, .* are at most 25 % off\./m)
     expect(text).not.to.match(/NaN|undefined|Infinity/)
   })
 
   it('has a paragraph for each number of contenders, with the given conditions', async () => {
-    const text = await predict([
-      '--predict',
+    const text = await textFor(
       '--sessions',
       '100,1000000',
       '--line-rate',
@@ -34,17 +44,17 @@ describe('npm start -- --predict', () => {
       '2',
       '--releases',
       '50',
-    ])
+    )
     const conditions = 'a line of 10.0 Gbit/s, 8 cores of the server, a round trip of 2.00 ms and 50 releases a second:'
     expect(text)
       .to.contain(`With 100 contenders, ${conditions}`)
       .and.to.contain(`With 1,000,000 contenders, ${conditions}`)
   })
 
-  it('foretells what watches cost if no lock was measured', async () => {
-    const result = await readResult(foretold)
+  it('forecasts what watches cost if no lock was measured', async () => {
+    const result = await readResult(forecast)
     const cells = result.cells.filter(({ scenario }) => scenario !== 'ticket')
-    const text = predictionOf({ ...result, cells }, parsePredictOptions(['--predict', '--sessions', '1000000']))
+    const text = forecastText({ ...result, cells }, parsed('--sessions', '1000000'))
     expect(text)
       .to.match(
         /^No lock was timed and recorded at enough sizes, so none can be recommended\.\n\nWith 1,000,000 sessions:/,
@@ -56,24 +66,24 @@ describe('npm start -- --predict', () => {
   })
 
   it('rejects a file without a result, and one without enough sizes', async () => {
-    const message = (args: string[]) => predict(args).then(String, (error: unknown) => (error as Error).message)
-    expect(await message(['--predict', '--result', fileURLToPath(import.meta.url)])).to.contain('predict.test.ts')
-    const result = await readResult(foretold)
-    expect(() => predictionOf({ ...result, cells: [] }, parsePredictOptions(['--predict']))).to.throw(
+    const error = await failureOf(textFor('--result', fileURLToPath(import.meta.url)))
+    expect(error).to.have.property('message').that.contains('forecast-text.test.ts')
+    const result = await readResult(forecast)
+    expect(() => forecastText({ ...result, cells: [] }, parsed())).to.throw(
       /contains nothing that was measured with enough sizes/,
     )
   })
 
   it('has defaults for all options', () => {
-    expect(parsePredictOptions(['--predict'])).to.deep.include({
+    expect(parsed()).to.deep.include({
       sizes: undefined,
       lineRate: 1e9,
       cores: 4,
       roundTrip: 0.5,
       releases: 10,
     })
-    expect(parsePredictOptions(['--predict', '--line-rate', '2.5M']).lineRate).to.equal(2.5e6)
-    expect(parsePredictOptions(['--predict', '--sessions', '2, 1000000000']).sizes).to.deep.equal([2, 1e9])
+    expect(parsed('--line-rate', '2.5M').lineRate).to.equal(2.5e6)
+    expect(parsed('--sessions', '2, 1000000000').sizes).to.deep.equal([2, 1e9])
   })
 
   for (const [args, complaint] of [
@@ -88,7 +98,7 @@ describe('npm start -- --predict', () => {
     [['--apache'], "Unknown option '--apache'"],
   ] as const)
     it(`rejects ${args.join(' ')} in one line`, () => {
-      expect(() => parsePredictOptions(['--predict', ...args]))
+      expect(() => parseOptions(args))
         .to.throw(UsageError)
         .with.property('message')
         .that.equals(complaint)

@@ -1,19 +1,19 @@
-// Foretells with the numbers of the form. Without this script the page shows one forecast, and no form.
+// Forecasts with the numbers of the form. Without this script the page shows one forecast, and no form.
 import { adviceOf } from '../../model/advice.ts'
 import type { Model } from '../../model/terms.ts'
 
-const form = document.querySelector<HTMLFormElement>('form.foretell')
-const foretold = document.querySelector<HTMLElement>('.foretold')
+const form = document.querySelector<HTMLFormElement>('form.forecast-form')
+const forecast = document.querySelector<HTMLElement>('.forecast')
 const data = document.querySelector('#model')
-if (form !== null && foretold !== null && data !== null) listen(form, foretold, JSON.parse(data.textContent) as Model)
+if (form !== null && forecast !== null && data !== null) listen(form, forecast, JSON.parse(data.textContent) as Model)
 
-function listen(form: HTMLFormElement, foretold: HTMLElement, model: Model): void {
+function listen(form: HTMLFormElement, forecast: HTMLElement, model: Model): void {
   const number = (name: string) => (form.elements.namedItem(name) as HTMLInputElement).valueAsNumber
   const show = () => {
     const wrong = [...form.querySelectorAll('input')].find(input => !input.validity.valid)
     if (wrong !== undefined) {
       const label = wrong.labels?.[0]?.textContent.trim() ?? wrong.name
-      fill(foretold, `${label}: ${wrong.min} to ${wrong.max} please.`, [])
+      fill(forecast, `${label}: ${wrong.min} to ${wrong.max} please.`, [])
       return
     }
     const { heading, sentences } = adviceOf(model, number('size'), {
@@ -22,19 +22,19 @@ function listen(form: HTMLFormElement, foretold: HTMLElement, model: Model): voi
       roundTrip: number('roundTrip'),
       releases: number('releases'),
     })
-    fill(foretold, heading, sentences)
+    fill(forecast, heading, sentences)
   }
   form.addEventListener('input', show)
   form.addEventListener('submit', event => event.preventDefault())
   form.hidden = false
 }
 
-function fill(foretold: HTMLElement, heading: string, sentences: readonly string[]): void {
+function fill(forecast: HTMLElement, heading: string, sentences: readonly string[]): void {
   const items = sentences.map(sentence => {
     const item = document.createElement('li')
     item.textContent = sentence
     return item
   })
-  foretold.querySelector('p')?.replaceChildren(heading)
-  foretold.querySelector('ul')?.replaceChildren(...items)
+  forecast.querySelector('p')?.replaceChildren(heading)
+  forecast.querySelector('ul')?.replaceChildren(...items)
 }

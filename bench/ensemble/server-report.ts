@@ -1,5 +1,5 @@
-// What a server of an ensemble says about itself: its role, and its own counts. It is the second witness beside the
-// clients' counts.
+// What a server of an ensemble reports of itself: its role, and its own counts, which are compared with those of the
+// clients.
 import { get } from 'node:http'
 import { fourLetterWord } from '../../test/support/four-letter-word.ts'
 import { packetsOf } from '../harness/server.ts'
@@ -7,7 +7,7 @@ import { packetsOf } from '../harness/server.ts'
 export type Role = 'leader' | 'follower' | 'observer' | 'standalone' | 'unknown'
 
 /** The counts of a server since its start. A count that it does not report is undefined. */
-export interface Testimony {
+export interface ServerReport {
   role: Role
   /** The frames that clients have sent to it. */
   framesSent: number | undefined
@@ -18,9 +18,9 @@ export interface Testimony {
   proposals: number | undefined
 }
 
-export interface Witness {
+export interface ServerReporter {
   source: 'mntr' | 'the admin server'
-  read(): Promise<Testimony>
+  read(): Promise<ServerReport>
 }
 
 /** The time that a server has to answer, ms. */
@@ -28,7 +28,11 @@ export const TIMEOUT = 2000
 const ADMIN_PORT = 8080
 
 /** Asks a server by the four-letter word `mntr`, or else its admin server. Returns undefined if neither answers. */
-export async function findWitness(host: string, port: number, adminPort = ADMIN_PORT): Promise<Witness | undefined> {
+export async function findServerReporter(
+  host: string,
+  port: number,
+  adminPort = ADMIN_PORT,
+): Promise<ServerReporter | undefined> {
   const ask = () => fourLetterWord(host, port, 'mntr', TIMEOUT)
   if ((await ask().catch(() => '')).includes('zk_server_state')) {
     const packets = packetsOf({ command: ask })
@@ -36,7 +40,7 @@ export async function findWitness(host: string, port: number, adminPort = ADMIN_
       source: 'mntr',
       read: async () => {
         const { mntr, framesSent, framesReceived } = await packets()
-        return { ...testimonyOf(metricsOf(mntr)), framesSent, framesReceived }
+        return { ...reportOf(metricsOf(mntr)), framesSent, framesReceived }
       },
     }
   }
@@ -47,7 +51,7 @@ export async function findWitness(host: string, port: number, adminPort = ADMIN_
     () => false,
   )
   if (!isSame) return undefined
-  return { source: 'the admin server', read: async () => testimonyOf(await admin('monitor')) }
+  return { source: 'the admin server', read: async () => reportOf(await admin('monitor')) }
 }
 
 /** Returns the role by `srvr`, the only four-letter word that servers answer by default. */
@@ -60,7 +64,7 @@ export async function roleBySrvr(host: string, port: number): Promise<Role> {
 const metricsOf = (mntr: string): Record<string, unknown> =>
   Object.fromEntries([...mntr.matchAll(/^zk_(\S+)\t(.*)$/gm)].map(([, name = '', value]) => [name, value]))
 
-export function testimonyOf(metrics: Readonly<Record<string, unknown>>): Testimony {
+export function reportOf(metrics: Readonly<Record<string, unknown>>): ServerReport {
   const count = (name: string) => (metrics[name] === undefined ? undefined : Number(metrics[name]))
   return {
     role: roleOf(metrics['server_state']),

@@ -1,7 +1,7 @@
 // Judges by exact counts whether a result is worse than an earlier one. Times are left out, because they are noisy. Pure.
-import { COUNTS, type Comparable, type ComparableCell } from './comparable.ts'
+import { COUNTS, type Digest, type DigestCell } from './digest.ts'
 
-type CellName = Pick<ComparableCell, 'scenario' | 'size'>
+type CellName = Pick<DigestCell, 'scenario' | 'size'>
 
 /** A count that grew by more than the limit. */
 export interface WorseCount extends CellName {
@@ -24,7 +24,7 @@ export interface Judgement {
 }
 
 /** @param limit the relative growth that is still accepted: 0.1 is 10 % */
-export function judge(older: Comparable, newer: Comparable, limit: number): Judgement {
+export function judge(older: Digest, newer: Digest, limit: number): Judgement {
   const judgement: Judgement = { worse: [], judged: 0, varying: [], missing: [], unasked: [] }
   for (const before of older.cells) {
     const { scenario, size } = before
@@ -42,10 +42,10 @@ export function judge(older: Comparable, newer: Comparable, limit: number): Judg
   return judgement
 }
 
-const lacksPhases = (before: ComparableCell, after: ComparableCell): boolean =>
+const lacksPhases = (before: DigestCell, after: DigestCell): boolean =>
   before.phases.some(({ phase }) => after.phases.every(each => each.phase !== phase))
 
-function countsIn(before: ComparableCell, { scenario, size, phases }: ComparableCell): WorseCount[] {
+function countsIn(before: DigestCell, { scenario, size, phases }: DigestCell): WorseCount[] {
   return phases.flatMap(now => {
     const then = before.phases.find(({ phase }) => phase === now.phase)
     if (then === undefined) return []

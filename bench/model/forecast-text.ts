@@ -1,24 +1,17 @@
-// `npm start -- --predict`: prints what locks would cost with the reader's own numbers. Measures nothing.
+// What locks would cost with the reader's own numbers, as text. Pure.
 import { relative } from 'node:path'
 import { nameOf } from '../harness/server.ts'
 import { amount, duration, list, whole } from '../output/figures.ts'
-import { readResult, type Result } from '../output/result.ts'
+import type { Result } from '../output/result.ts'
 import { adviceOf, type Advice } from './advice.ts'
 import { phaseForecast } from './forecast.ts'
 import { heldOutOf, TOLERANCE, isClose, type HeldOut } from './held-out.ts'
 import { modelOf } from './model.ts'
-import { parsePredictOptions, type PredictOptions } from './options.ts'
+import type { ForecastOptions } from './options.ts'
 import type { PhaseModel } from './terms.ts'
 
-/** @throws UsageError if an option is wrong, or Error if the file is not a result */
-export async function predict(args: readonly string[]): Promise<string> {
-  const options = parsePredictOptions(args)
-  return predictionOf(await readResult(options.result), options)
-}
-
-/** Returns a paragraph for each number of contenders, and what the model was fitted to. Pure. */
-export function predictionOf(result: Result, { result: file, sizes, ...conditions }: PredictOptions): string {
-  // Fitted again, because results of older versions contain no model, or one that was fitted in another way.
+/** Returns a paragraph for each number of contenders, and what the model was fitted to. */
+export function forecastText(result: Result, { result: file, sizes, ...conditions }: ForecastOptions): string {
   const model = modelOf(result)
   const name = relative('.', file)
   const locks = model.phases.filter(({ kind }) => kind === 'lock')
@@ -33,9 +26,9 @@ export function predictionOf(result: Result, { result: file, sizes, ...condition
     ...(hasLocks ? [] : [`No lock was timed and recorded at enough sizes, so none can be recommended.`]),
     ...paragraphs.map(({ heading, sentences }) => [heading, ...sentences.map(each => `- ${each}`)].join('\n')),
     [
-      `Foretold from ${name}: ${nameOf({ servers: '', ...result.server })}, up to ${whole(largest)} ${hasLocks ? 'contenders' : 'sessions'}, on ${result.machine.cores} cores of ${result.machine.cpu}.`,
+      `Forecast from ${name}: ${nameOf({ servers: '', ...result.server })}, up to ${whole(largest)} ${hasLocks ? 'contenders' : 'sessions'}, on ${result.machine.cores} cores of ${result.machine.cpu}.`,
       ...heldOutSentences(heldOutOf(result)),
-      'How the model is made: bench/README.md, "Foretelling".',
+      'How the model is made: bench/README.md, "Forecasts".',
     ].join('\n'),
   ].join('\n\n')
 }
@@ -51,7 +44,7 @@ function costsOf(phases: readonly PhaseModel[], size: number): Advice {
   return { heading: `With ${whole(size)} sessions:`, sentences }
 }
 
-/** Says how well the model foretold the largest sizes of the run. */
+/** Says how well the model forecast the largest sizes of the run. */
 export function heldOutSentences(figures: readonly HeldOut[]): string[] {
   if (figures.length === 0) return []
   const off = figures.filter(each => !isClose(each))
@@ -60,6 +53,6 @@ export function heldOutSentences(figures: readonly HeldOut[]): string[] {
   const sizes = [...new Set(figures.map(({ size }) => whole(size)))]
   const farther = off.length === 0 ? '' : ` Farther off: ${names.join(', ')}.`
   return [
-    `Of the figures with ${list(sizes)} sessions, which were foretold from a tenth of them and less, ${share} are at most ${Math.round(100 * TOLERANCE)} % off.${farther}`,
+    `Of the figures with ${list(sizes)} sessions, which were forecast from a tenth of them and less, ${share} are at most ${Math.round(100 * TOLERANCE)} % off.${farther}`,
   ]
 }

@@ -1,13 +1,13 @@
-// The report of `npm start -- --peers`: one release of each lock, frame by frame, and all figures.
-import type { Step } from '../peers/contest.ts'
-import { roundTripsAt, type PeersResult } from '../peers/result.ts'
-import { all, exponent, peersCaveats } from '../peers/table.ts'
+// The report of `npm run bench:peers`: one release of each lock, frame by frame, and all figures.
+import type { Step } from './contest.ts'
+import { roundTripsAt, type PeersResult } from './result.ts'
+import { all, exponent, peersCaveats } from './table.ts'
 import { bytes, figure } from '../output/figures.ts'
-import { html, type Html } from './html.ts'
-import { renderPage, withPlayer } from './page.ts'
-import { bars, plot, type Bar, type Series } from './plots.ts'
-import { table } from './tables.ts'
-import { timeline } from './timeline.ts'
+import { html, type Html } from '../report/html.ts'
+import { renderPage, withPlayer } from '../report/page.ts'
+import { bars, plot, type Bar, type Series } from '../report/plots.ts'
+import { table } from '../report/tables.ts'
+import { timeline } from '../report/timeline.ts'
 
 const TITLE = 'Everybody’s locks on the same wire'
 /** The recipes that are plotted: the exclusive locks. Nine, because there are nine symbols. */

@@ -1,10 +1,10 @@
-// What is compared of a result, so that results of `npm start` and of `npm start -- --peers` are compared in one way.
-// Pure.
+// The part of a result that is compared, so that results of `npm start` and of `npm run bench:peers` are compared in one
+// way. Pure.
 import { nameOf } from '../harness/server.ts'
-import { bytes } from './figures.ts'
-import type { Machine, Result } from './result.ts'
+import { bytes } from '../output/figures.ts'
+import type { Machine, Result } from '../output/result.ts'
 
-export interface Comparable {
+export interface Digest {
   /** The kind of the result. Only results of one kind can be compared. */
   what: string
   date: string
@@ -14,7 +14,7 @@ export interface Comparable {
   scenarios: string[]
   /** The numbers of sessions that it was asked for. */
   sizes: number[]
-  cells: ComparableCell[]
+  cells: DigestCell[]
 }
 
 /** Times can be compared if the server, the machine and Node.js are the same. */
@@ -22,24 +22,24 @@ export interface Conditions {
   server: string
   machine: string
   node: string
-  /** The version that was measured. Undefined in older results. */
+  /** The version that was measured. Undefined if zkwire was not. */
   zkwire: string | undefined
   /** The versions of the other libraries that were measured. */
   libraries: string | undefined
 }
 
-export interface ComparableCell {
+export interface DigestCell {
   scenario: string
   size: number
   /** True if all steps had the same counts. */
   isConstant: boolean
-  phases: ComparablePhase[]
+  phases: DigestPhase[]
 }
 
 /** The counts that are exact in most scenarios. */
 export const COUNTS = ['notifications', 'frames', 'bytes'] as const
 
-export interface ComparablePhase {
+export interface DigestPhase {
   phase: string
   counts: Record<(typeof COUNTS)[number], number>
   bytesRead: number
@@ -59,14 +59,13 @@ export const conditionsOn = (
   ...{ node, zkwire, libraries },
 })
 
-export function comparableOf(result: Result): Comparable {
-  const { what, date, commandLine, machine, server, release, scenarios, cells } = result
+export function digestOf(result: Result): Digest {
+  const { what, date, commandLine, machine, server, release, scenarios, sizes, cells } = result
   return {
     ...{ what, date, commandLine },
     conditions: conditionsOn(machine, nameOf({ servers: '', ...server }), release),
     scenarios: scenarios.map(({ name }) => name),
-    // Older results lack the sizes that were asked for, but not those that were measured.
-    sizes: result.sizes ?? cells.map(({ size }) => size),
+    sizes,
     cells: cells.map(({ scenario, size, isConstant, phases }) => ({
       ...{ scenario, size, isConstant },
       phases: phases.map(({ phase, counts, marks, clientCpuMs }) => ({

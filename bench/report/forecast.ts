@@ -1,4 +1,4 @@
-// The section that foretells: a form for the reader's own numbers, the model, and the largest size of the run as foretold.
+// The section that forecasts: a form for the reader's own numbers, the model, and the largest size of the run as forecast.
 import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
 import { adviceOf } from '../model/advice.ts'
@@ -7,22 +7,22 @@ import type { Costs, Model, PhaseModel, Term } from '../model/terms.ts'
 import { modelOf } from '../model/model.ts'
 import { factorOf, type Estimate } from '../model/least-squares.ts'
 import { CONDITIONS, MOST_SESSIONS } from '../model/forecast.ts'
-import { heldOutSentences } from '../model/predict.ts'
+import { heldOutSentences } from '../model/forecast-text.ts'
 import { bitRate, figure } from '../output/figures.ts'
 import type { Result } from '../output/result.ts'
 import { html, Html } from './html.ts'
 import { table } from './tables.ts'
 
 /** Returns empty HTML if no phase was measured with enough sizes. The form needs a lock with times. */
-export async function foretellingSection(result: Result): Promise<Html> {
+export async function forecastSection(result: Result): Promise<Html> {
   const model = modelOf(result)
   if (model.phases.length === 0) return html``
   const locks = model.phases.filter(({ kind, client }) => kind === 'lock' && client !== undefined)
   const form = await formFor({ ...model, phases: locks })
-  return html`<section aria-labelledby="foretelling">
-    <h2 id="foretelling">${form === undefined ? 'Other sizes' : 'With your own numbers'}</h2>
+  return html`<section aria-labelledby="forecasts">
+    <h2 id="forecasts">${form === undefined ? 'Other sizes' : 'With your own numbers'}</h2>
     <p>
-      The run was fitted with a model of a few parts, which foretells other
+      The run was fitted with a model of a few parts, which forecasts other
       sizes.${form === undefined ? ' No lock was timed at enough sizes, so none can be recommended.' : ''}
     </p>
     ${form ?? ''} ${heldOutTable(heldOutOf(result))} ${modelTable(model)}
@@ -36,7 +36,7 @@ async function formFor(model: Model): Promise<Html | undefined> {
   const { heading, sentences } = adviceOf(model, size, CONDITIONS)
   if (sentences.length === 0) return undefined
   return html`<p>Put in your own numbers: up to a billion contenders.</p>
-    <form class="foretell" hidden>
+    <form class="forecast-form" hidden>
       ${fields.map(
         ({ name, label, min, max }) =>
           html`<label>
@@ -53,7 +53,7 @@ async function formFor(model: Model): Promise<Html | undefined> {
           </label>`,
       )}
     </form>
-    <div class="foretold" role="status">
+    <div class="forecast" role="status">
       <p>${heading}</p>
       <ul>
         ${sentences.map(sentence => html`<li>${sentence}</li>`)}
@@ -91,7 +91,7 @@ const jsonOf = (value: unknown): Html => new Html(JSON.stringify(value).replaceA
 
 async function formScript(): Promise<Html> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('browser/foretell.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('browser/forecast.ts', import.meta.url))],
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022', charset: 'utf8', legalComments: 'none' },
   })
   return new Html((outputFiles[0]?.text ?? '').replaceAll('</', '<\\/'))
@@ -101,14 +101,14 @@ function heldOutTable(figures: readonly HeldOut[]): Html {
   if (figures.length === 0) return html``
   const rows = figures.map(each => [
     ...[each.scenario, each.phase, each.what, each.size, each.sizes.join(', ')],
-    ...[shown(each.what, each.foretold.value), interval(each.foretold, value => shown(each.what, value))],
+    ...[shown(each.what, each.forecast.value), interval(each.forecast, value => shown(each.what, value))],
     ...[shown(each.what, each.measured), percent(errorOf(each))],
   ])
-  const head = ['scenario', 'phase', 'figure', 'N', 'foretold from N =', 'foretold', '95 %', 'measured', 'off by']
+  const head = ['scenario', 'phase', 'figure', 'N', 'forecast from N =', 'forecast', '95 %', 'measured', 'off by']
   return html`<p>${heldOutSentences(figures).join(' ')}</p>
     <details>
-      <summary>The largest sizes, foretold and measured</summary>
-      ${table('The largest size of each scenario, as foretold from a tenth of it and less', head, 3, rows)}
+      <summary>The largest sizes, forecast and measured</summary>
+      ${table('The largest size of each scenario, as forecast from a tenth of it and less', head, 3, rows)}
     </details>`
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { decode, encode, Post } from '../../../bench/fleet/post.ts'
+import { decode, encode, MessageQueue } from '../../../bench/fleet/message-queue.ts'
 
-describe('the post between machines', () => {
+describe('the queue of messages between machines', () => {
   it('keeps values that JSON does not: NaN, Infinity, undefined, errors', () => {
     const [values] = decode<unknown[]>(encode([[NaN, Infinity, undefined, new Error('lost')]]))
     expect(values?.slice(0, 3)).to.deep.equal([NaN, Infinity, undefined])
@@ -15,30 +15,30 @@ describe('the post between machines', () => {
       items.push(decode<string>(data))
       return new Promise<void>(resolve => puts.push(resolve))
     }
-    const post = new Post<string>({ put }, () => undefined)
-    post.send('a')
-    post.send('b')
+    const queue = new MessageQueue<string>({ put }, () => undefined)
+    queue.send('a')
+    queue.send('b')
     await new Promise(setImmediate)
-    post.send('c')
-    post.send('d')
+    queue.send('c')
+    queue.send('d')
     expect(items).to.deep.equal([['a', 'b']])
     puts[0]?.()
     await new Promise(setImmediate)
     expect(items[1]).to.deep.equal(['c', 'd'])
     puts[1]?.()
-    await post.sent()
-    post.send('e')
+    await queue.sent()
+    queue.send('e')
     await new Promise(setImmediate)
     expect(items[2]).to.deep.equal(['e'])
   })
 
   it('reports that an item could not be put', async () => {
     const failures: unknown[] = []
-    const post = new Post<string>({ put: () => Promise.reject(new Error('no connection')) }, error =>
+    const queue = new MessageQueue<string>({ put: () => Promise.reject(new Error('no connection')) }, error =>
       failures.push(error),
     )
-    post.send('a')
-    await post.sent()
+    queue.send('a')
+    await queue.sent()
     expect(failures.map(String)).to.deep.equal(['Error: no connection'])
   })
 })

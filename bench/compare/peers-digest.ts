@@ -1,18 +1,10 @@
-// What is compared of two results of the peers. Pure.
-import { conditionsOn, type Comparable } from '../output/comparable.ts'
+// The part of a result of the peers that is compared. Pure.
 import { list } from '../output/figures.ts'
-import type { LibraryName } from './libraries.ts'
-import type { PeersResult } from './result.ts'
+import type { LibraryName } from '../peers/libraries.ts'
+import type { PeersResult } from '../peers/result.ts'
+import { conditionsOn, type Digest } from './digest.ts'
 
-export function comparablePeers({
-  what,
-  date,
-  commandLine,
-  machine,
-  server,
-  libraries,
-  cells,
-}: PeersResult): Comparable {
+export function peersDigest({ what, date, commandLine, machine, server, libraries, cells }: PeersResult): Digest {
   return {
     ...{ what, date, commandLine },
     conditions: conditionsOn(

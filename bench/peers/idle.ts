@@ -24,7 +24,7 @@ export interface Busy {
  * must find that, because a thread may also sleep in a short pause of its own. Between the looks, the event loop of
  * this process reads the sockets of the proxies.
  */
-export async function awaitRest({ pids, passed, silence = 0 }: Busy): Promise<void> {
+export async function awaitIdle({ pids, passed, silence = 0 }: Busy): Promise<void> {
   let [looks, last, since] = [0, passed(), performance.now()]
   while (looks < LOOKS || performance.now() - since < silence) {
     await delay(INTERVAL)

@@ -1,13 +1,12 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import { readResult, type Result } from '../../../bench/output/result.ts'
-import { comparableOf } from '../../../bench/output/comparable.ts'
-import { judge, verdictOf } from '../../../bench/output/worse.ts'
+import { digestOf } from '../../../bench/compare/digest.ts'
+import { judge, verdictOf } from '../../../bench/compare/verdict.ts'
 
 const run = () => readResult(fileURLToPath(new URL('../../../docs/herd.json', import.meta.url)))
 
-const judgementOf = (older: Result, newer: Result, limit: number) =>
-  judge(comparableOf(older), comparableOf(newer), limit)
+const judgementOf = (older: Result, newer: Result, limit: number) => judge(digestOf(older), digestOf(newer), limit)
 
 /** Returns a copy in which one phase has other counts. */
 function changed(result: Result, scenario: string, size: number, change: (counts: Counts) => void): Result {

@@ -6,7 +6,7 @@ export interface Sink {
   put(data: Uint8Array): Promise<void>
 }
 
-export class Post<T> {
+export class MessageQueue<T> {
   readonly #queue: Sink
   readonly #failed: (error: unknown) => void
   #waiting: T[] = []

@@ -1,12 +1,11 @@
 // `npm run bench:playground`: how often Chromium draws the playground with 60 clients, on one core.
-// May import: playwright-core, site/playground/build.ts, test/support/procfs.ts.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
-import { playgroundPage } from '../../site/playground/build.ts'
+import { playgroundPage } from './build.ts'
 import { cpuSecondsOf, descendantsOf } from '../../test/support/procfs.ts'
 
 const { values } = parseArgs({

@@ -1,25 +1,7 @@
-// Compares a result with an earlier one. Pure.
-import type { Comparable, Conditions } from './comparable.ts'
-import { bytes, figure } from './figures.ts'
-import { table } from './table.ts'
-import { judge, verdictOf } from './worse.ts'
-
-/** The exit code of a comparison whose newer result is worse. A run that failed exits with 1. */
-export const WORSE_EXIT_CODE = 3
-
-export interface Comparison {
-  text: string
-  exitCode: number
-}
-
-/** @param limit the growth of an exact count that is still accepted (0.1 is 10 %). If undefined, nothing is judged. */
-export function compare(older: Comparable, newer: Comparable, limit: number | undefined): Comparison {
-  const table = tableOf(older, newer)
-  if (limit === undefined) return { text: table, exitCode: 0 }
-  const { isWorse, sentences } = verdictOf(judge(older, newer, limit), limit)
-  const lines = ['', ...sentences].map(line => `${line}\n`)
-  return { text: table + lines.join(''), exitCode: isWorse ? WORSE_EXIT_CODE : 0 }
-}
+// The table of the figures of two results, and what differs between their conditions. Pure.
+import { bytes, figure } from '../output/figures.ts'
+import { table } from '../output/table.ts'
+import type { Digest, Conditions } from './digest.ts'
 
 interface Pair {
   scenario: string
@@ -31,7 +13,7 @@ interface Pair {
 }
 
 /** Compares the phases that both results contain, in the order of the newer result. */
-function tableOf(older: Comparable, newer: Comparable): string {
+export function comparisonTable(older: Digest, newer: Digest): string {
   const pairs = newer.cells.flatMap(({ scenario, size, phases }): Pair[] => {
     const before = older.cells.find(each => each.scenario === scenario && each.size === size)
     return phases.flatMap(now => {
@@ -69,7 +51,7 @@ function tableOf(older: Comparable, newer: Comparable): string {
 }
 
 /** Returns a line that says whether times can be compared, and a line for each condition that differs. */
-function conditionsOf({ conditions: before }: Comparable, { conditions: after }: Comparable): string[] {
+function conditionsOf({ conditions: before }: Digest, { conditions: after }: Digest): string[] {
   const differing = (Object.keys(before) as (keyof Conditions)[]).filter(
     key => (before[key] ?? after[key]) !== (after[key] ?? before[key]),
   )

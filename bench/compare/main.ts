@@ -1,0 +1,32 @@
+// `npm run bench:compare -- OLDER NEWER`: compares two results, of `npm start` or of `npm run bench:peers`.
+// May import: bench/harness/server.ts, bench/output, bench/peers/libraries.ts, bench/peers/result.ts.
+import { runProgram } from '../output/interrupted.ts'
+import { asResult, PEERS, readHeader } from '../output/result.ts'
+import { asPeersResult } from '../peers/result.ts'
+import { digestOf, type Digest } from './digest.ts'
+import { help, parseOptions, WORSE_EXIT_CODE } from './options.ts'
+import { peersDigest } from './peers-digest.ts'
+import { comparisonTable } from './table.ts'
+import { judge, verdictOf } from './verdict.ts'
+
+/** @throws Error that names the file, if it is missing or holds no result of this version */
+async function readDigest(file: string): Promise<Digest> {
+  const result = await readHeader(file)
+  return result.what === PEERS ? peersDigest(asPeersResult(file, result)) : digestOf(asResult(file, result))
+}
+
+await runProgram('npm run bench:compare', async () => {
+  const options = parseOptions(process.argv.slice(2))
+  if (options === 'help') {
+    process.stdout.write(help)
+    return 0
+  }
+  const { files, failIfWorse } = options
+  const [older, newer] = [await readDigest(files[0]), await readDigest(files[1])]
+  if (older.what !== newer.what) throw new Error('one of the results is of npm run bench:peers, and the other is not')
+  process.stdout.write(comparisonTable(older, newer))
+  if (failIfWorse === undefined) return 0
+  const { isWorse, sentences } = verdictOf(judge(older, newer, failIfWorse), failIfWorse)
+  process.stdout.write(['', ...sentences].map(line => `${line}\n`).join(''))
+  return isWorse ? WORSE_EXIT_CODE : 0
+})

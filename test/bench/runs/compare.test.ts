@@ -1,0 +1,90 @@
+// The programs that measure nothing: they read results.
+import { expect } from 'chai'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readResult } from '../../../bench/output/result.ts'
+import { readPeersResult } from '../../../bench/peers/result.ts'
+import { startProgram } from './program.ts'
+
+const herd = fileURLToPath(new URL('../../../docs/herd.json', import.meta.url))
+const peers = fileURLToPath(new URL('../../../docs/peers.json', import.meta.url))
+
+describe('npm run bench:compare', function () {
+  this.timeout(60_000)
+
+  let directory: string
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'zkwire-compare-'))
+  })
+  after(() => rm(directory, { recursive: true }))
+
+  const compare = (...args: string[]) => startProgram('bench/compare/main.ts', ...args).ended
+
+  it('exits with 3 if the newer result is worse', async () => {
+    const newer = join(directory, 'newer.json')
+    const result = await readResult(herd)
+    for (const { phases } of result.cells) for (const { counts } of phases) counts.framesSent.median *= 2
+    await writeFile(newer, JSON.stringify({ ...result, server: { ...result.server, version: '3.9.9' } }))
+    const same = await compare(herd, herd, '--fail-if-worse', '0%')
+    expect(same).to.include({ exitCode: 0, stderr: '' })
+    expect(same.stdout).to.contain('on the same machine and server').and.to.contain('\nNot worse: none of ')
+    const worse = await compare(herd, newer, '--fail-if-worse', '10%')
+    expect(worse).to.include({ exitCode: 3, stderr: '' })
+    expect(worse.stdout)
+      .to.match(/^ {2}server: Apache ZooKeeper 3\.\S+, standalone → Apache ZooKeeper 3\.9\.9, standalone$/m)
+      .and.to.match(/^WORSE: herd 1000, release: 4002 frames instead of 3001, which is 33\.4 % more\.$/m)
+    expect(await compare(herd, newer)).to.include({ exitCode: 0 })
+  })
+
+  it('exits with 3 if a lock of the peers that was to be measured is missing', async () => {
+    const same = await compare(peers, peers, '--fail-if-worse', '0%')
+    expect(same).to.include({ exitCode: 0, stderr: '' })
+    expect(same.stdout)
+      .to.match(/^c-mutex +100 release +6\.08k → 6\.08k /m)
+      .and.to.contain('\nNot worse: none of ')
+    const result = await readPeersResult(peers)
+    const newer = join(directory, 'newer-peers.json')
+    const [first] = result.cells
+    const libraries = result.libraries.map(each => (each.name === 'Curator' ? { ...each, version: '5.9.0' } : each))
+    await writeFile(newer, JSON.stringify({ ...result, libraries, cells: result.cells.slice(1) }))
+    const gutted = await compare(peers, newer, '--fail-if-worse', '10%')
+    expect(gutted).to.include({ exitCode: 3, stderr: '' })
+    expect(gutted.stdout.replaceAll(/\s+/g, ' '))
+      .to.contain(`was to measure ${first?.recipe} ${first?.size}, and did not`)
+      .and.to.contain('on the same machine and server libraries: Curator 5.4.0, ZooKeeper recipes')
+      .and.to.contain('→ Curator 5.9.0, ZooKeeper recipes')
+  })
+
+  it('rejects results of two kinds, and a file that is not a result, in one line', async () => {
+    const mixed = await compare(herd, peers)
+    expect(mixed).to.include({ exitCode: 1, stdout: '' })
+    expect(mixed.stderr).to.equal('one of the results is of npm run bench:peers, and the other is not\n')
+    const { exitCode, stdout, stderr } = await compare(fileURLToPath(import.meta.url), herd)
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
+    expect(stderr).to.match(/^[^\n]*compare\.test\.ts: [^\n]+\n$/)
+  })
+})
+
+describe('npm run bench:forecast', function () {
+  this.timeout(60_000)
+
+  const forecast = (...args: string[]) => startProgram('bench/model/main.ts', ...args).ended
+
+  it('reads the committed run, and prints 80 columns', async () => {
+    const { exitCode, stdout, stderr } = await forecast('--sessions', '1000000')
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
+    expect(stdout)
+      .to.match(/^With 1,000,000 contenders, /)
+      .and.to.match(/^- Take TicketMutex\./m)
+    expect(stdout.split('\n').filter(line => line.length > 80)).to.deep.equal([])
+    expect((await forecast('--help')).stdout).to.contain('--line-rate')
+  })
+
+  it('rejects a result of the peers in one line', async () => {
+    const { exitCode, stderr } = await forecast('--result', peers)
+    expect(exitCode).to.equal(1)
+    expect(stderr).to.match(/^[^\n]*peers\.json is a result of npm run bench:peers, and not of npm start\n$/)
+  })
+})
