@@ -188,6 +188,25 @@ describe('an embedded ensemble that fails', () => {
       expect((await client.exists('/mine'))?.ephemeralOwner).to.equal(client.sessionId)
     })
 
+    it('elects the named server once, if it takes part, and otherwise the one with the greatest id', async () => {
+      const { server, clock } = await start()
+      const [first, second, third] = server.members
+      await ensemble.settled(server.elect(first))
+      expect(server.leader).to.equal(first)
+      await first?.stop()
+      await clock.advance(ELECTION)
+      expect(server.leader).to.equal(third)
+      await first?.start()
+      await clock.advance(ELECTION)
+      await third?.stop()
+      await clock.advance(ELECTION)
+      expect(server.leader).to.equal(second)
+      await third?.start()
+      first?.pause()
+      await ensemble.settled(server.elect(first))
+      expect(server.leader).to.equal(third)
+    })
+
     it('elects another leader when the leader is stopped, and lets it follow when it is started', async () => {
       const { server } = await start()
       const old = ensemble.leader

@@ -117,6 +117,22 @@ describe('in an embedded ensemble', () => {
       expect(second.snapshot().sessions.map(({ id }) => id)).to.include(session.id)
     })
 
+    it('sets no watch by a request that waited for the leader when its connection was closed', async () => {
+      const { server } = ensemble
+      const [follower] = ensemble.others
+      const client = await ensemble.open([follower])
+      await client.create('/known')
+      follower.lag(100)
+      const calls = [client.create('/x'), client.exists('/y', { watch: () => undefined })]
+      await ensemble.quiet()
+      follower.faults.ignore('connect', { times: Infinity })
+      follower.dropConnections()
+      await Promise.allSettled(calls)
+      await ensemble.clock.advance(200)
+      expect(follower.snapshot().nodes.has('/x'), 'the leader has executed the create').to.equal(true)
+      expect(server.snapshot().watches).to.deep.equal([])
+    })
+
     it('is not continued with a wrong password', async () => {
       const [follower] = ensemble.others
       const client = await ensemble.open([follower])

@@ -65,6 +65,27 @@ describe('an embedded ensemble', () => {
       expect(took).to.equal(200)
     })
 
+    it('has the same nodes on all servers after thousands of writes, also on one that lags or was stopped', async () => {
+      const { server } = await start({ syncLimit: 100 })
+      const [slow, stopped] = ensemble.others
+      const client = await ensemble.open([ensemble.leader])
+      const write = (count: number) =>
+        ensemble.settled(Promise.all(Array.from({ length: count }, () => client.setData('/', 'x').then(write1))))
+      const write1 = ({ version }: { version: number }) => client.create(`/${version}`)
+      await write(600)
+      slow.lag(150)
+      await write(600)
+      await stopped.stop()
+      await write(600)
+      slow.lag(0)
+      await stopped.start()
+      await ensemble.clock.advance(TICK)
+      await write(10)
+      const [first, ...rest] = server.members.map(each => each.snapshot().nodes)
+      expect(first?.size).to.equal(1 + 1810)
+      for (const each of rest) expect(each).to.deep.equal(first)
+    })
+
     it('reports each change of mode and zxid to onMemberChange', async () => {
       const seen: MemberState[] = []
       await start({ onMemberChange: (state: MemberState) => seen.push(state) })

@@ -10,7 +10,7 @@ import { startSaslZooKeeper } from '../support/sasl-zookeeper.ts'
 import { failureOf } from '../support/settled.ts'
 import { WireSession } from '../support/wire-session.ts'
 
-const saslUsers = { bob: 'secret', ann: 'other', zoë: 'grüße "\\', 日本: '秘密' }
+const saslUsers = { super: 'mighty', bob: 'secret', ann: 'other', zoë: 'grüße "\\', 日本: '秘密' }
 
 const kinds: Record<string, (requireSasl: boolean) => Promise<Server | ApacheZooKeeper>> = {
   'the embedded server': requireSasl => Server.start({ tickTime: 500, saslUsers, requireSasl }),
@@ -75,6 +75,9 @@ for (const [name, start] of Object.entries(kinds))
         ...['host/x is stored', 'bob@REALM is stored', 'host/x@REALM is stored', 'a/b/c is stored'],
         ...['a@b@c is refused', 'a/b/c@d is refused', '@ is stored', ' is stored'],
       ])
+      const superuser = await as('super', 'mighty')
+      expect(String((await superuser.getData('/bobs')).data), 'of the user super').to.equal('mine')
+      await superuser.close()
       await bob.delete('/bobs')
       await bob.delete('/auth')
       await Promise.all([bob.close(), ann.close()])

@@ -49,6 +49,29 @@ describe('an embedded server on a virtual clock', () => {
     expect(server.snapshot().nodes.has('/here')).to.equal(true)
   })
 
+  it('has no timer for sessions when the last one is closed', async () => {
+    await start()
+    const before = clock.pendingTimers
+    const zk = await join()
+    await zk.close()
+    expect(clock.pendingTimers).to.equal(before)
+  })
+
+  it('deletes a node with a ttl when more time than the ttl has passed since its last change', async () => {
+    await start({ extendedTypes: true })
+    const zk = await join(20_000)
+    await zk.create('/x', '', { mode: 'persistentTTL', ttl: 500 })
+    const isThere = (ms: number) =>
+      clock.advance(ms).then(() => {
+        server.runContainerCheck()
+        return server.snapshot().nodes.has('/x')
+      })
+    expect(await isThere(500)).to.equal(true)
+    await zk.setData('/x', '')
+    expect(await isThere(500)).to.equal(true)
+    expect(await isThere(1)).to.equal(false)
+  })
+
   it('expires a silent session at the first whole tick after its timeout', async () => {
     await start()
     const zk = await join(4000)

@@ -17,7 +17,7 @@ class Quota {
     this.#base = `/zookeeper/quota${this.path}`
   }
 
-  create(path: string, data = ''): Promise<number> {
+  create(path: string, data: string | null = ''): Promise<number> {
     return errOf(this.session, operations.create, { path, data, acl: openACL, flags: 0 })
   }
 
@@ -101,8 +101,9 @@ export const quotas = suite('quotas:', it => {
     'stops counting when the limits are deleted, and counts anew for a new stats node',
     withQuota(async quota => {
       const { path } = quota
-      await quota.create(path)
+      await quota.create(path, null)
       await quota.set('count=100,bytes=100')
+      expect(await quota.stats()).to.equal('count=1,bytes=0 version 0 true')
       await quota.clear()
       await quota.create(`${path}/a`, 'x')
       await quota.set('count=100,bytes=100')
@@ -138,6 +139,23 @@ export const enforcedQuotas = suite('enforced quotas:', it => {
       expect(await quota.setData(path, '1234', 77)).to.equal(errnos.BADVERSION)
       expect(await quota.setData(path, '1234')).to.equal(0)
       expect(await quota.stats()).to.equal('count=2,bytes=9 version 0 true')
+    }),
+  )
+
+  it(
+    'data that adds no bytes, and any data below a node that has too many, is accepted',
+    withQuota(async quota => {
+      const { path } = quota
+      await quota.create(path, '12345')
+      await quota.create(`${path}/a`)
+      await quota.set('count=-1,bytes=-1=;byteHardLimit=10;countHardLimit=1')
+      expect(await quota.setData(path, '123456')).to.equal(0)
+      await quota.clear()
+      await quota.set('count=-1,bytes=-1=;byteHardLimit=1;countHardLimit=-1')
+      expect(await quota.setData(path, 'abcdef')).to.equal(0)
+      expect(await quota.setData(path, 'abcdefg')).to.equal(errnos.QUOTAEXCEEDED)
+      expect(await quota.setData(path, 'abcde')).to.equal(errnos.QUOTAEXCEEDED)
+      expect(await quota.setData(path, '')).to.equal(0)
     }),
   )
 
