@@ -5,7 +5,8 @@ import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client, State, WatchEvent } from '../../client/index.ts'
-import { checkArguments, checkListener } from '../node/arguments.ts'
+import { checkArguments } from '../node/arguments.ts'
+import type { Iteration } from '../node/publisher.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { cacheOptionChecks, changesOptionChecks, type CacheOptions, type CacheState } from './cache-options.ts'
@@ -86,7 +87,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
       eventsHandled: () => this.#watch.eventsHandled(),
       onFailure: (error: unknown) => this.#fail(error),
     }
-    this.#changes = new Changes(path, callback => callLater(client, callback))
+    this.#changes = new Changes(client, path)
     this.#reads = new Reads({
       ...owner,
       apply: (job, outcome) => this.#keeper.apply(job, outcome),
@@ -221,7 +222,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * await changes.next().then(({ value }) => value?.type) // => 'created'
    * await changes.next().then(({ value }) => value?.type) // => 'changed'
    */
-  changes(options: CacheChangesOptions = {}): AsyncIterator<CacheChange, undefined> & AsyncIterable<CacheChange> {
+  changes(options: CacheChangesOptions = {}): Iteration<CacheChange> {
     const nodes = this.#closed === undefined ? this[Symbol.iterator]() : this.#nodes([])
     return this.#changes.read(checked('changes', this.path, options, changesOptionChecks), nodes)
   }
@@ -239,8 +240,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * await change // => 'created /app'
    */
   on(event: 'change', listener: Listener): this {
-    checkListener('on', this.path, event, listener)
-    this.#changes.on(listener)
+    this.#changes.listeners.on(event, listener)
     return this
   }
 
@@ -257,8 +257,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * heard // => []
    */
   off(event: 'change', listener: Listener): this {
-    checkListener('off', this.path, event, listener)
-    this.#changes.off(listener)
+    this.#changes.listeners.off(event, listener)
     return this
   }
 
@@ -306,10 +305,10 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    */
   #fail(error: unknown): void {
     if (this.#closed !== undefined) return
-    const { hasListeners, hasFollowers } = this.#changes
+    const { listeners, hasFollowers } = this.#changes
     const rejects = hasFollowers || (this.#isAwaited && !this.#isReady)
     this.#end({ error })
-    if ((hasListeners || !rejects) && !isTerminal(this.client.state)) this.#reportError(error)
+    if ((!listeners.isEmpty || !rejects) && !isTerminal(this.client.state)) this.#reportError(error)
   }
 
   #reportError(error: unknown): void {

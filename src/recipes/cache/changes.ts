@@ -1,6 +1,8 @@
 // The changes that a cache reports, and those who get them: iterations, listeners and other recipes.
 import type { Stat } from '../../protocol/index.ts'
 import { AsyncQueue } from '../../runtime/async-queue.ts'
+import type { Client } from '../../client/index.ts'
+import { Listeners } from '../node/listeners.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 
 /**
@@ -118,33 +120,20 @@ class ChangeQueue extends AsyncQueue<CacheChange> {
 
 /** All that follow one cache. */
 export class Changes {
+  readonly listeners: Listeners<CacheChange>
+  readonly #client: Client
   readonly #path: string
-  readonly #callLater: (callback: () => unknown) => void
   readonly #followers = new Set<CacheFollower>()
-  readonly #listeners = new Set<(change: CacheChange) => unknown>()
   #end: { failure: Failure | undefined } | undefined
 
-  /** @param callLater calls back in a microtask */
-  constructor(path: string, callLater: (callback: () => unknown) => void) {
+  constructor(client: Client, path: string) {
+    this.#client = client
     this.#path = path
-    this.#callLater = callLater
+    this.listeners = new Listeners(path)
   }
 
   get hasFollowers(): boolean {
     return this.#followers.size > 0
-  }
-
-  /** Listeners are not called when the cache ends. */
-  get hasListeners(): boolean {
-    return this.#listeners.size > 0
-  }
-
-  on(listener: (change: CacheChange) => unknown): void {
-    this.#listeners.add(listener)
-  }
-
-  off(listener: (change: CacheChange) => unknown): void {
-    this.#listeners.delete(listener)
   }
 
   follow(follower: CacheFollower): void {
@@ -165,8 +154,7 @@ export class Changes {
 
   report(change: CacheChange): void {
     for (const follower of this.#followers) follower.onChange(change)
-    for (const listener of this.#listeners)
-      this.#callLater(() => (this.#listeners.has(listener) ? listener(change) : undefined))
+    this.listeners.tell(this.#client, change)
   }
 
   /** The cache has read the whole tree. */

@@ -14,7 +14,7 @@ export interface KeeperOwner {
     isPending(path: string): boolean
     isUnderWay(path: string): boolean
   }
-  readonly changes: Pick<Changes, 'hasFollowers' | 'hasListeners' | 'report'>
+  readonly changes: Pick<Changes, 'hasFollowers' | 'listeners' | 'report'>
   /** Called after the copy has grown. */
   onGrown(): void
   /** Called when all nodes are about to be read. */
@@ -181,7 +181,7 @@ export class Keeper {
 
   #report(type: CacheChange['type'], path: string, record?: NodeRecord, old?: NodeRecord, error?: Error): void {
     const { changes } = this.#owner
-    if (!changes.hasFollowers && !changes.hasListeners) return
+    if (!changes.hasFollowers && changes.listeners.isEmpty) return
     const nodeNow = (each: NodeRecord | undefined) => each && this.node(path, each)
     const change = { type, path, node: nodeNow(record), old: nodeNow(old) }
     changes.report(error === undefined ? change : { ...change, error })

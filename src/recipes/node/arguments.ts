@@ -49,9 +49,3 @@ function clientProblem(client: unknown): string | undefined {
     ? 'the client is a promise: did you forget await?'
     : 'the first argument must be a client, which connect() resolves with'
 }
-
-/** @throws ZooKeeperError BADARGUMENTS unless the event is 'change' and the listener a function */
-export function checkListener(op: string, path: string, event: string, listener: unknown): void {
-  if (event !== 'change') throw badArguments(op, path, `there is no event '${event}'; the only event is 'change'`)
-  if (typeof listener !== 'function') throw badArguments(op, path, 'the listener must be a function')
-}

@@ -160,8 +160,8 @@ onBothServers('Cache', (fixture, { itInVirtualTime, itEverywhere }) => {
       for (const each of [...nodes, ...changes]) expect(await next(late)).to.equal(each)
       for (const each of [nodes[1], ...changes]) expect(await next(early)).to.equal(each)
       expect(changes.at(-1)).to.match(/^deleted \/a\/b: (b|new) > undefined$/)
-      await early.return?.()
-      await late.return?.()
+      await early.return()
+      await late.return()
     },
   )
 
@@ -222,7 +222,7 @@ onBothServers('Cache', (fixture, { itInVirtualTime, itEverywhere }) => {
     const cache = tree.open(await fixture.open(), { signal })
     await cache.ready
     const left = cache.changes({ signal })
-    await left.return?.()
+    await left.return()
     expect(getEventListeners(signal, 'abort')).to.have.length(1)
     void cache.changes({ signal })
     await cache.close()
