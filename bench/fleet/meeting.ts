@@ -70,15 +70,13 @@ export class Fleet implements AsyncDisposable {
     const name = `${hostname()} (${process.pid})`
     const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const machine: Machine = { name, processes, cores: availableParallelism(), organizes }
-    const membership = new Membership(`${path}/machines`, {
-      ...{ id, data: JSON.stringify(machine) },
-      onChange: ({ joined, left }) => {
-        for (const member of left) onLeft(member.id)
-        for (const member of joined) onJoined?.(member.id, machineOf(member))
-      },
+    const membership = new Membership(`${path}/machines`, { id, data: JSON.stringify(machine) })
+    membership.on('change', ({ joined, left }) => {
+      for (const member of left) onLeft(member.id)
+      for (const member of joined) onJoined?.(member.id, machineOf(member))
     })
     try {
-      await membership.join(client, { signal })
+      await membership.start(client, { signal })
     } catch (error) {
       await client.close()
       throw error
@@ -97,7 +95,6 @@ export class Fleet implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Machine>> {
     for await (const _change of this.#membership.changes({ signal })) if (condition(this.machines)) break
-    signal.throwIfAborted()
     return this.machines
   }
 

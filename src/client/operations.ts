@@ -48,6 +48,7 @@ import {
 import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResults } from './multi-read.ts'
 import {
   aclProblem,
+  copyOf,
   createChecks,
   createProblem,
   dataProblem,
@@ -141,7 +142,8 @@ export abstract class Operations {
     const problem = createProblem(path, options, createChecks) ?? dataProblem(data)
     if (problem !== undefined) return refuse('create', path, problem)
     if (options.parents !== true) return this.#create(path, data, options)
-    const bytes = data instanceof Uint8Array ? Buffer.from(data) : data
+    // It may be sent again after the caller has reused its bytes.
+    const bytes = copyOf(data)
     return this.createWithParents(path, () => this.#create(path, bytes, options), options.signal)
   }
 

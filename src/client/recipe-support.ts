@@ -6,7 +6,17 @@ import { Pace, pauseInSession } from './pace.ts'
 
 export type { Pace } from './pace.ts'
 export { isTerminal } from '../session/life/states.ts'
-export { aBoolean, aFunction, anACL, aSignal, aTimeout, checked, dataProblem, newDataProblem } from './validation.ts'
+export {
+  aBoolean,
+  aFunction,
+  anACL,
+  aSignal,
+  aTimeout,
+  checked,
+  copyOf,
+  dataProblem,
+  newDataProblem,
+} from './validation.ts'
 
 /** Returns true for a client of any copy of this package in the process. */
 export const isClient = (value: unknown): value is Client =>

@@ -181,6 +181,9 @@ function modeProblem(path: string, { mode = 'persistent', ttl }: ItemCreateOptio
   return pathProblem(path, isSequential(createModes[mode]))
 }
 
+/** Returns data that the caller cannot change. */
+export const copyOf = (data: Data): Data => (data instanceof Uint8Array ? Buffer.from(data) : data)
+
 /** Checks the data of a new node, which may be left out. */
 export const dataProblem = (data: unknown): string | undefined =>
   data === undefined ? undefined : newDataProblem(data)

@@ -51,7 +51,7 @@ const serverErrors = {
 
 /** Errors of the client, which servers never send. */
 const ownErrors = {
-  CLOSED: 'the client is closed',
+  CLOSED: 'the client or the recipe is closed',
   PROTOCOL: 'the server violated the protocol',
   REQUESTTOOLARGE:
     'the request exceeds maxRequestBytes; servers close the connection if a request exceeds their jute.maxbuffer',

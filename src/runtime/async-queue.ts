@@ -9,7 +9,10 @@ interface Reader<T> {
 interface AsyncQueueOptions {
   /** Drops the queued values when it aborts; the reader then gets its reason as an error. */
   signal?: AbortSignal | undefined
-  /** Called once: at the end, at a failure, or when the reader leaves its loop. */
+  /**
+   * Called once: at the end, at a failure, or when the reader leaves its loop. Not called if the signal has aborted
+   * before the queue was made.
+   */
   onEnd?: (() => void) | undefined
 }
 
@@ -22,13 +25,13 @@ export class AsyncQueue<T> implements AsyncIterator<T, undefined>, AsyncIterable
   #readers: Reader<T>[] = []
   #failure: { error: unknown } | undefined
   #hasEnded = false
-  readonly #onEnd: (() => void) | undefined
+  #onEnd: (() => void) | undefined
   readonly #stopListening: () => void
 
   constructor({ signal, onEnd }: AsyncQueueOptions = {}) {
-    this.#onEnd = onEnd
     this.#stopListening = onAbort(signal, () => this.abort(signal?.reason))
     if (signal?.aborted) this.abort(signal.reason)
+    this.#onEnd = onEnd
   }
 
   /** The number of values that wait. */

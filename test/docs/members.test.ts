@@ -49,9 +49,9 @@ async function measure(measurement: Measurement, client: Client, other: Client):
 
   await other.ensurePath('/group')
   const members = names.map(id => new Membership('/group', { id, data: '12345' }))
-  for (const each of members) await each.join(other)
+  for (const each of members) await each.start(other)
   const group = new Membership('/group', { id: 'self', data: '12345' })
-  await row('Membership', '`join()`, as one more', () => group.join(client))
+  await row('Membership', '`start()`, as one more', () => group.start(client))
   await row('Membership', 'another member joins', () => other.create('/group/another', '12345', { mode: 'ephemeral' }))
   await row('Membership', 'another member changes its data', () => other.setData('/group/another', '67890'))
   await row('Membership', 'another member leaves', () => other.delete('/group/another'))

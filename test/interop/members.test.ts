@@ -17,7 +17,7 @@ describeInterop('groups and services with Curator', curatorMembers, all => {
 
   it('GroupMember and Membership see each other, with their data', async () => {
     await using group = new Membership(all.path, { id: 'ours', data: 'one' })
-    await group.join(all.client)
+    await group.start(all.client)
     await all.peer.ask('join', 'theirs', all.path, 'host-1')
     const ourMembers = () => group.members.map(({ id, data }) => `${id}=${data?.toString()}`).join()
     await until(() => ourMembers() === 'ours=one,theirs=host-1')
@@ -26,10 +26,12 @@ describeInterop('groups and services with Curator', curatorMembers, all => {
     await all.peer.ask('setData', '', all.path, 'host-2')
     await until(() => ourMembers() === 'ours=two,theirs=host-2')
     await until(async () => (await theirMembers()) === 'ours=two,theirs=host-2')
-    await group.leave()
+    await all.peer.ask('leave', '', all.path)
+    await until(() => ourMembers() === 'ours=two')
+    await all.peer.ask('join', 'theirs', all.path, 'host-2')
+    await group.close()
     await until(async () => (await theirMembers()) === 'theirs=host-2')
     await all.peer.ask('leave', '', all.path)
-    await until(() => ourMembers() === '')
   })
 
   it('ServiceDiscovery finds our instances, and its provider chooses them', async () => {
@@ -50,7 +52,7 @@ describeInterop('groups and services with Curator', curatorMembers, all => {
     expect(await all.peer.ask('instances', 'api', all.path)).to.equal(line.replace('true', 'false'))
     await api.update({ enabled: true, port: 82 })
     await until(async () => (await all.peer.ask('choose', 'api', all.path)).includes(':82/'))
-    await api.unregister()
+    await api.close()
     await until(async () => (await all.peer.ask('choose', 'api', all.path)) === 'none')
   })
 
@@ -98,16 +100,15 @@ describeInterop('groups with kazoo', kazooMembers, all => {
       const [one, two] = all.peers
       await ask(one, 'join', 'kazoo-1')
       await using group = new Membership(all.path, { id: 'ours', dialect })
-      await group.join(all.client)
+      await group.start(all.client)
       await ask(two, 'join', 'kazoo-2')
       await until(() => group.members.length === 3)
       expect(group.members.map(({ id }) => id)).to.deep.equal(['kazoo-1', 'ours', 'kazoo-2'])
       expect(await ask(one, 'members')).to.equal('kazoo-1,kazoo-2,ours')
       await ask(one, 'leave')
       await until(() => group.members.length === 2)
-      await group.leave()
+      await group.close()
       expect(await ask(two, 'members')).to.equal('kazoo-2')
       await ask(two, 'leave')
-      await until(() => group.members.length === 0)
     })
 })

@@ -62,9 +62,9 @@ describe('errors', () => {
   it('omit the operation, the path, or both from the message if they are missing', () => {
     const messageOf = (context: { op?: string; path?: string }) =>
       new ZooKeeperError('CLOSED', { ...context, fate: 'notSent' }).message
-    expect(messageOf({})).to.equal('CLOSED: the client is closed')
-    expect(messageOf({ op: 'sync' })).to.equal('CLOSED: sync: the client is closed')
-    expect(messageOf({ path: '/a' })).to.equal('CLOSED: /a: the client is closed')
+    expect(messageOf({})).to.equal('CLOSED: the client or the recipe is closed')
+    expect(messageOf({ op: 'sync' })).to.equal('CLOSED: sync: the client or the recipe is closed')
+    expect(messageOf({ path: '/a' })).to.equal('CLOSED: /a: the client or the recipe is closed')
     expect(new ZooKeeperError('CLOSED', { fate: 'notSent' })).to.include({ op: '', path: '', errno: 0 })
   })
 

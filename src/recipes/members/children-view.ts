@@ -3,49 +3,68 @@ import { callLater, serverPath } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import { Cache } from '../cache/cache.ts'
 import type { CacheChange, CacheNode } from '../cache/changes.ts'
-import { Latest } from './latest.ts'
+import { Publisher, type Difference } from '../node/publisher.ts'
 import type { SessionLoop } from './session-loop.ts'
+import { SessionWork, type Start, type Startable } from './session-work.ts'
 
 /** The children of a directory, by their paths. */
 export type Children = ReadonlyMap<string, CacheNode>
 
 /** Follows the children of one directory: by a Cache in each session, which begins with the copy of the one before. */
-export class ChildrenView {
-  readonly latest = new Latest<Children>(new Map())
+export class ChildrenView<T> implements Startable {
+  readonly changes: Publisher<Children, T>
   readonly #directory: string
-  readonly #onChange: (client: Client, before: Children, after: Children) => void
+  readonly #work: SessionWork
   /** The children as the changes that the cache has reported describe them. */
   readonly #children = new Map<string, CacheNode>()
-  /** True if {@link latest} has not got the last changes. */
+  /** True if the last changes are not published. */
   #isChanged = false
   #cache: Cache | undefined
 
-  /** @param onChange called with the children before and after each change */
-  constructor(directory: string, onChange: (client: Client, before: Children, after: Children) => void) {
+  constructor(directory: string, difference: Difference<Children, T>) {
     this.#directory = directory
-    this.#onChange = onChange
+    this.changes = new Publisher<Children, T>(directory, difference, new Map())
+    this.#work = new SessionWork(directory, loop => this.#follow(loop))
+  }
+
+  get children(): Children {
+    return this.changes.state as Children
+  }
+
+  get loop(): SessionLoop | undefined {
+    return this.#work.loop
+  }
+
+  begin(client: Client): Start {
+    const loop = this.#work.begin(client)
+    return { ready: signal => loop.until(() => loop.goal >= 0, signal), undo: () => this.#work.undo(loop) }
+  }
+
+  close(): Promise<void> {
+    this.changes.close()
+    return this.#work.close()
   }
 
   /** A round of the loop: loads the children, and follows their changes until the loop is stopped. */
-  async follow(loop: SessionLoop): Promise<void> {
+  async #follow(loop: SessionLoop): Promise<void> {
     const { client, signal } = loop
     const cache = new Cache(client, this.#directory, { depth: 1, previous: this.#previousFor(client), signal })
     this.#cache = cache
     try {
-      await new Promise<never>((_, reject) => this.#follow(cache, loop, reject))
+      await new Promise<never>((_, reject) => this.#listen(cache, loop, reject))
     } finally {
       void cache.close()
     }
   }
 
-  #follow(cache: Cache, loop: SessionLoop, fail: (error: unknown) => void): void {
+  #listen(cache: Cache, loop: SessionLoop, fail: (error: unknown) => void): void {
     const publish = () => {
       // While the cache loads, its copy is of several moments. While the client is closed, its own nodes are deleted.
       if (cache.isLoading || cache.state === 'closed' || loop.client.leaseSignal.aborted) return
       const problem = cache.hidden.get(this.#directory)
       if (problem === undefined) {
         this.#publish(loop.client)
-        loop.reached(0)
+        loop.reached()
       } else {
         fail(problem)
         void cache.close()
@@ -72,9 +91,7 @@ export class ChildrenView {
   #publish(client: Client): void {
     if (!this.#isChanged) return
     this.#isChanged = false
-    const before = this.latest.value
-    this.latest.publish(new Map(this.#children))
-    this.#onChange(client, before, this.latest.value)
+    this.changes.publish(client, new Map(this.#children))
   }
 
   /** Returns the cache of the last session, unless its paths were below another root. */

@@ -7,7 +7,7 @@ import type { Data } from '../../client/index.ts'
  * @example
  * const dialect: MembershipDialect = 'party'
  * await using group = new Membership('/workers', { id: 'host-1', dialect })
- * await group.join(zk)
+ * await group.start(zk)
  * const { children } = await zk.getChildren('/workers')
  * children[0] // => /^[0-9a-f]{32}__party__$/
  */

@@ -1,5 +1,5 @@
 // The options of a Membership and their checks, its members, and their changes.
-import { aFunction, anACL, newDataProblem } from '../../client/recipe-support.ts'
+import { aBoolean, anACL, newDataProblem } from '../../client/recipe-support.ts'
 import type { Data } from '../../client/index.ts'
 import type { ACL } from '../../protocol/index.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
@@ -9,7 +9,7 @@ import { namings, type MembershipDialect } from './member-names.ts'
  * One member of a group, as of the moment when it was read.
  * @example
  * await using group = new Membership('/workers', { id: 'host-1' })
- * await group.join(zk)
+ * await group.start(zk)
  * const [member]: readonly Member[] = group.members
  * member?.session // => zk.sessionId
  */
@@ -30,8 +30,8 @@ export interface Member {
  * const onChange = ({ joined }: MembershipChange) => {
  *   joined.map(({ id }) => id) // => ['host-1']
  * }
- * await using group = new Membership('/workers', { id: 'host-1', onChange })
- * await group.join(zk)
+ * await using group = new Membership('/workers', { id: 'host-1' }).on('change', onChange)
+ * await group.start(zk)
  */
 export interface MembershipChange {
   /** All members after the change. */
@@ -49,8 +49,8 @@ export interface MembershipChange {
  * @example
  * const options: MembershipOptions = { id: 'host-1', data: 'eu' }
  * await using group = new Membership('/workers', options)
- * await group.join(zk, { timeout: 10_000 })
- * group.isMember // => true
+ * await group.start(zk, { timeout: 10_000 })
+ * group.members.length // => 1
  */
 export interface MembershipOptions {
   /**
@@ -64,8 +64,8 @@ export interface MembershipOptions {
   dialect?: MembershipDialect | undefined
   /** ACL of the member's node and of a missing group. Default: openACL. */
   acl?: readonly ACL[] | undefined
-  /** Called after each change, in order. Default: not called. */
-  onChange?: ((change: MembershipChange) => void) | undefined
+  /** Follows the group without joining it. Default false. */
+  observer?: boolean | undefined
 }
 
 export const membershipChecks: Checks<MembershipOptions> = {
@@ -73,5 +73,5 @@ export const membershipChecks: Checks<MembershipOptions> = {
   data: mustBe('a Uint8Array, a string or null', value => newDataProblem(value) === undefined),
   dialect: mustBe(`one of ${Object.keys(namings).join(', ')}`, (name: string) => Object.hasOwn(namings, name)),
   acl: anACL,
-  onChange: aFunction,
+  observer: aBoolean,
 }

@@ -1,62 +1,52 @@
 // A group of processes: each sees which others are there, and their data.
-import { aSignal, callLater, checked, inBackground, newDataProblem, newUuid } from '../../client/recipe-support.ts'
+import { copyOf, newDataProblem, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, nameOf, pathProblem } from '../../protocol/index.ts'
-import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client, Data, SignalOption } from '../../client/index.ts'
-import { checkArguments } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import type { CacheNode } from '../cache/changes.ts'
+import type { WaitOptions } from '../node/cancellable.ts'
+import { closed } from '../node/closed.ts'
+import type { Iteration } from '../node/publisher.ts'
 import { ChildrenView, type Children } from './children-view.ts'
-import { namings, type MembershipDialect } from './member-names.ts'
+import { namings } from './member-names.ts'
 import { membershipChecks, type Member, type MembershipChange, type MembershipOptions } from './membership-options.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
-import { closed, SessionLoop } from './session-loop.ts'
-
-const signalChecks: Checks<SignalOption> = { signal: aSignal }
+import { startAll } from './session-work.ts'
 
 /**
  * A group of processes. A member is in the group as long as its process runs: its node is created again if it is
- * deleted, and in each new session that {@link join} is called with. {@link members} follows all changes.
+ * deleted, and in each new session that {@link start} is called with. {@link members} follows all changes.
  * @example
  * await using group = new Membership('/workers', { id: 'host-1', data: 'eu' })
- * await group.join(zk)
+ * await group.start(zk)
  * group.members.map(({ id, data }) => `${id} ${data}`) // => ['host-1 eu']
  */
 export class Membership implements AsyncDisposable {
   /** The directory in which each member has a node. */
   readonly path: string
   readonly #options: MembershipOptions
-  readonly #dialect: MembershipDialect
-  readonly #view: ChildrenView
+  readonly #view: ChildrenView<MembershipChange>
   #id: string | undefined
   #data: Data
+  /** The node of this member. Undefined before the first {@link start}, and for an observer. */
   #node: PersistentEphemeral | undefined
-  #loop: SessionLoop | undefined
+  #isClosed = false
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(path: string, options: MembershipOptions = {}) {
     const problem = pathProblem(path) ?? optionsProblem(options, membershipChecks) ?? memberProblem(path, options)
     if (problem !== undefined) throw badArguments('Membership', path, problem)
-    const { id, data = '', dialect = 'curator', onChange } = options
+    const { id, data = '' } = options
     this.path = path
     this.#options = options
-    this.#dialect = dialect
     this.#id = id
-    this.#data = data
-    this.#view = new ChildrenView(path, (client, before, after) => {
-      const change = this.#changeOf(before, after)
-      if (onChange !== undefined && change !== undefined) callLater(client, () => onChange(change))
-    })
+    this.#data = copyOf(data)
+    this.#view = new ChildrenView(path, (before, after) => this.#changeOf(before, after))
   }
 
-  /** The id of this member; undefined before {@link join}, if none was given. */
+  /** The id of this member; undefined for an observer, and before {@link start} if none was given. */
   get id(): string | undefined {
     return this.#id
-  }
-
-  /** True from the call of {@link join} until {@link leave}, also between two sessions. */
-  get isMember(): boolean {
-    return this.#node !== undefined
   }
 
   /**
@@ -64,98 +54,113 @@ export class Membership implements AsyncDisposable {
    * sessions it stays as it was.
    */
   get members(): readonly Member[] {
-    return this.#membersIn(this.#view.latest.value)
+    return this.#membersIn(this.#view.children)
   }
 
   /**
-   * Becomes a member in the session of this client, and follows the group. Resolves when the member's node exists and
-   * {@link members} contains it. Call it again with the client of each new session, for example in the function of
-   * `supervise`.
-   * @throws ZooKeeperError NOAUTH, INVALIDACL; the error of the session if that ends first; RecipeError TIMEOUT; the
-   * signal's reason
+   * Becomes a member in the session of this client, unless it is an observer, and follows the group. Resolves when the
+   * member's node exists and {@link members} contains it. Call it again with the client of each new session, for
+   * example in the function of `supervise`. If the call fails, what it has begun is undone.
+   * @throws ZooKeeperError NOAUTH, INVALIDACL, CLOSED after {@link close}; the error of the session if that ends first;
+   * RecipeError TIMEOUT; the signal's reason
    * @example
    * await using group = new Membership('/workers', { id: 'host-1' })
-   * await group.join(zk, { timeout: 10_000 })
-   * group.isMember // => true
+   * await group.start(zk, { timeout: 10_000 })
+   * await zk.exists('/workers/host-1').then(stat => stat?.ephemeralOwner) // => zk.sessionId
    */
-  join(client: Client, options: WaitOptions = {}): Promise<void> {
-    return this.#begin('join', client, options, async signal => {
-      const node = (this.#node ??= this.#newNode(client))
-      await Promise.all([node.start(client), this.#follow(client)])
-      await this.#untilListed(node.path, client.sessionId, signal)
-    })
+  start(client: Client, options: WaitOptions = {}): Promise<void> {
+    const works = () => {
+      if (this.#options.observer !== true) this.#node ??= this.#newNode(client)
+      return this.#node === undefined ? [this.#view] : [this.#node, this.#view]
+    }
+    const untilListed = async (signal: AbortSignal) => {
+      const path = this.#node?.path
+      if (path === undefined) return
+      const isListed = () => this.#view.children.get(path)?.stat.ephemeralOwner === client.sessionId
+      await this.#view.loop?.until(isListed, signal)
+    }
+    return startAll(client, this.path, options, works, untilListed)
   }
 
   /**
-   * Follows the group in the session of this client, without joining it. Otherwise like {@link join}.
-   * @example
-   * await using group = new Membership('/workers')
-   * await group.watch(zk)
-   * group.members // => []
-   * group.isMember // => false
-   */
-  watch(client: Client, options: WaitOptions = {}): Promise<void> {
-    return this.#begin('watch', client, options, () => this.#follow(client))
-  }
-
-  /**
-   * Ends the membership, but continues to follow the group. Resolves when the node is gone or the session has ended.
-   * @example
-   * await using group = new Membership('/workers', { id: 'host-1' })
-   * await group.join(zk)
-   * await group.leave()
-   * await zk.exists('/workers/host-1') // => null
-   */
-  async leave(): Promise<void> {
-    const node = this.#node
-    this.#node = undefined
-    await node?.close()
-  }
-
-  /**
-   * Replaces the data of this member. Resolves when its node has the data. If it is no member, or between two sessions,
-   * it resolves at once, and joins with that data.
-   * @throws ZooKeeperError BADARGUMENTS also if the dialect has no data; otherwise as setData() of PersistentEphemeral
+   * Replaces the data of this member. Resolves when its node has the data. Before {@link start}, or between two
+   * sessions, it resolves at once, and the member joins with that data.
+   * @throws ZooKeeperError BADARGUMENTS, also if the dialect has no data, or this is an observer; otherwise as setData()
+   * of PersistentEphemeral
    * @example
    * await using group = new Membership('/workers', { id: 'host-1', data: 'eu' })
-   * await group.join(zk)
+   * await group.start(zk)
    * await group.setData('us')
    * await zk.getData('/workers/host-1').then(({ data }) => data?.toString()) // => 'us'
    */
-  async setData(data: Data): Promise<void> {
-    const problem = newDataProblem(data) ?? namings[this.#dialect].dataProblem
+  async setData(data: Data, options: WaitOptions = {}): Promise<void> {
+    const problem = newDataProblem(data) ?? dataProblem(this.#options)
     if (problem !== undefined) throw badArguments('setData', this.path, problem)
-    this.#data = data
-    await this.#node?.setData(data)
+    if (this.#isClosed) throw closed('setData', this.path)
+    this.#data = copyOf(data)
+    await this.#node?.setData(data, options)
   }
 
   /**
-   * Yields first all members, as joined, and then each change. A slow reader gets several changes as one. Goes on in
-   * the next session. Ends when the signal aborts, and at {@link close}.
-   * @throws ZooKeeperError BADARGUMENTS
+   * Yields first all present members, as joined, and then each change. A slow reader gets several changes as one. Goes on
+   * in the next session.
+   * @throws ZooKeeperError BADARGUMENTS; when iterating: the signal's reason
    * @example
    * await using group = new Membership('/workers', { id: 'host-1' })
-   * await group.join(zk)
+   * await group.start(zk)
    * for await (const { joined } of group.changes()) {
    *   joined.map(({ id }) => id) // => ['host-1']
    *   break
    * }
    */
-  changes(options: SignalOption = {}): AsyncGenerator<MembershipChange, void, undefined> {
-    return this.#changes(this.#view.latest.values(checked('changes', this.path, options, signalChecks).signal))
+  changes(options: SignalOption = {}): Iteration<MembershipChange> {
+    return this.#view.changes.read(options)
   }
 
   /**
-   * Leaves the group, and ends everything. May be called again. {@link join} can follow. Throws as {@link leave}.
+   * Calls the listener with each change of {@link members} after this call, in order. The first {@link start} is such a
+   * change. Registering the same function again has no effect. Errors that the listener throws are passed to the option
+   * `onUncaughtError` of the client.
+   * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * await using group = new Membership('/workers', { id: 'host-1' })
+   * const change = new Promise<MembershipChange>(resolve => group.on('change', resolve))
+   * await group.start(zk)
+   * await change.then(({ joined }) => joined.map(({ id }) => id)) // => ['host-1']
+   */
+  on(event: 'change', listener: (change: MembershipChange) => unknown): this {
+    this.#view.changes.on(event, listener)
+    return this
+  }
+
+  /**
+   * Removes a listener that {@link on} registered.
+   * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * const changes: unknown[] = []
+   * const listener = (change: MembershipChange) => changes.push(change)
+   * await using group = new Membership('/workers').on('change', listener).off('change', listener)
+   * await group.start(zk)
+   * changes // => []
+   */
+  off(event: 'change', listener: (change: MembershipChange) => unknown): this {
+    this.#view.changes.off(event, listener)
+    return this
+  }
+
+  /**
+   * Leaves the group, and ends the loops over {@link changes}. Resolves when the node is gone or the session has ended.
+   * Later calls reject with CLOSED. May be called again.
+   * @throws ZooKeeperError NOAUTH if the server refuses to delete the node
    * @example
    * const group = new Membership('/workers', { id: 'host-1' })
-   * await group.join(zk)
+   * await group.start(zk)
    * await group.close()
    * await zk.exists('/workers/host-1') // => null
    */
   async close(): Promise<void> {
-    this.#view.latest.end()
-    await this.#stop()
+    this.#isClosed = true
+    await Promise.all([this.#view.close(), this.#node?.close()])
   }
 
   /** Calls {@link close}, at the end of an `await using` block. */
@@ -163,94 +168,53 @@ export class Membership implements AsyncDisposable {
     return this.close()
   }
 
-  /** Ends the work in this session. The iterators of {@link changes} wait for the next one. */
-  async #stop(): Promise<void> {
-    const loop = this.#loop
-    this.#loop = undefined
-    await Promise.all([loop?.stop(closed(this.path)), this.leave()])
-  }
-
-  #begin(
-    op: string,
-    client: Client,
-    options: WaitOptions,
-    work: (signal: AbortSignal) => Promise<void>,
-  ): Promise<void> {
-    checkArguments(op, client, this.path)
-    const undo = () => (this.#loop?.isOf(client) === true ? this.#stop() : Promise.resolve())
-    return cancellable(client, { op, path: this.path, options, checks: waitOptionChecks }, work, undo)
-  }
-
-  #follow(client: Client): Promise<void> {
-    const previous = this.#loop
-    if (previous?.isOf(client) !== true || !previous.isRunning) {
-      this.#loop = new SessionLoop(client, loop => this.#view.follow(loop))
-      if (previous !== undefined) inBackground(client, previous.stop(closed(this.path)))
-    }
-    return (this.#loop as SessionLoop).when(0)
-  }
-
-  /** Waits until {@link members} contains the member that this session has created. */
-  async #untilListed(path: string, session: bigint, signal: AbortSignal): Promise<void> {
-    const isListed = (children: Children) => children.get(path)?.stat.ephemeralOwner === session
-    const listed = async () => {
-      for await (const children of this.#view.latest.values(signal)) if (isListed(children)) return
-    }
-    // The second promise rejects when the session ends.
-    await Promise.race([listed(), this.#loop?.when(Infinity)])
-  }
-
   #newNode(client: Client): PersistentEphemeral {
     const id = (this.#id ??= newUuid(client))
-    const naming = namings[this.#dialect]
-    const { acl } = this.#options
-
+    const { acl, dialect = 'curator' } = this.#options
+    const naming = namings[dialect]
     const path = join(this.path, naming.nameOf(id, newUuid(client).replaceAll('-', '')))
     return new PersistentEphemeral(path, { data: naming.dataOf(id, this.#data), acl })
   }
 
-  async *#changes(states: AsyncIterable<Children>): AsyncGenerator<MembershipChange, void, undefined> {
-    let before: Children = new Map()
-    for await (const after of states) {
-      const change = this.#changeOf(before, after)
-      before = after
-      if (change !== undefined) yield change
-    }
-  }
-
-  #changeOf(before: Children, after: Children): MembershipChange | undefined {
+  /** Returns undefined if the members are the same. For a reader that begins, all are new. */
+  #changeOf(before: Children | undefined, after: Children): MembershipChange | undefined {
+    const old = before ?? new Map<string, CacheNode>()
     const without = (others: Children) => (node: CacheNode) => others.get(node.path)?.stat.czxid !== node.stat.czxid
     const isUpdated = (node: CacheNode) => {
-      const old = before.get(node.path)?.stat
-      return old?.czxid === node.stat.czxid && old.mzxid !== node.stat.mzxid
+      const stat = old.get(node.path)?.stat
+      return stat?.czxid === node.stat.czxid && stat.mzxid !== node.stat.mzxid
     }
     const [joined, left, updated] = [
-      this.#membersIn(after, without(before)),
-      this.#membersIn(before, without(after)),
+      this.#membersIn(after, without(old)),
+      this.#membersIn(old, without(after)),
       this.#membersIn(after, isUpdated),
     ]
-    if (joined.length + left.length + updated.length === 0) return undefined
+    if (before !== undefined && joined.length + left.length + updated.length === 0) return undefined
     return { members: this.#membersIn(after), joined, left, updated }
   }
 
   /** Returns the members among these nodes, in the order of their creation. */
   #membersIn(children: Children, isMeant: (node: CacheNode) => boolean = () => true): Member[] {
+    const naming = namings[this.#options.dialect ?? 'curator']
     return [...children.values()]
       .filter(isMeant)
       .sort((a, b) => (a.stat.czxid < b.stat.czxid ? -1 : 1))
       .flatMap(({ path, data = null, stat }) => {
-        const id = namings[this.#dialect].idOf(nameOf(path), data)
+        const id = naming.idOf(nameOf(path), data)
         return id === undefined ? [] : [{ id, data, session: stat.ephemeralOwner, path }]
       })
   }
 }
 
-function memberProblem(path: string, { id, data, dialect = 'curator' }: MembershipOptions): string | undefined {
-  const naming = namings[dialect]
-
-  if (data !== undefined && naming.dataProblem !== undefined) return naming.dataProblem
+function memberProblem(path: string, options: MembershipOptions): string | undefined {
+  const { id, data, dialect = 'curator', observer } = options
+  if (data !== undefined && dataProblem(options) !== undefined) return dataProblem(options)
   if (id === undefined) return undefined
-  const name = naming.nameOf(id, 'x')
+  if (observer === true) return 'an observer is no member, so it has no id'
+  const name = namings[dialect].nameOf(id, 'x')
   if (name === '' || name.includes('/')) return `the id '${id}' must be a name without '/'`
   return pathProblem(join(path, name))
 }
+
+const dataProblem = ({ dialect = 'curator', observer }: MembershipOptions): string | undefined =>
+  observer === true ? 'an observer is no member, so it has no data' : namings[dialect].dataProblem

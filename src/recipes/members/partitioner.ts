@@ -1,11 +1,13 @@
 // Members share a set of items. Each item has at most one owner, which the lock of the item ensures.
-import { anACL, aSignal, checked, newUuid } from '../../client/recipe-support.ts'
+import { anACL, checked, newUuid } from '../../client/recipe-support.ts'
 import { join, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import { EphemeralMutex } from '../locks/ephemeral-mutex.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
+import { cancellable, waitCall, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
+import { signalChecks } from '../node/publisher.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { Membership } from './membership.ts'
 import { PartitionRun, type ItemTask } from './partition-run.ts'
@@ -27,7 +29,6 @@ const checks: Checks<PartitionerOptions> = {
   id: mustBe('a string', value => typeof value === 'string'),
   acl: anACL,
 }
-const signalChecks: Checks<SignalOption> = { signal: aSignal }
 
 /**
  * Shares a set of items among all members that run. Every member must be given the same items. An item has at most one
@@ -98,25 +99,28 @@ export class Partitioner {
       // One request here, instead of one for each item.
       const ensure = () => ensureDirectory(client, owners, { mode: 'container', acl: this.#acl, signal: stop })
       await retryUntilDone(client, ensure, { signal: stop })
-      await membership.join(client, { signal: stop })
+      await membership.start(client, { signal: stop })
     }
     const locks = this.#items.map(item => [item, this.#lockOf(item)] as const)
     await new PartitionRun(client, task, locks).run({ membership, id: this.id, begin, signal })
   }
 
   /**
-   * Reads the id of each item's present owner; null if it has none. Takes one request for each item.
-   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   * Reads the id of each item's present owner; null if it has none. Takes one request for each item. Waits through lost
+   * connections.
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
    * @example
    * const owners = await new Partitioner(zk, '/shards', ['a', 'b']).owners()
    * owners // => new Map([['a', null], ['b', null]])
    */
-  async owners(): Promise<Map<string, string | null>> {
-    const entries = this.#items.map(async item => {
-      const [owner] = await this.#lockOf(item).contenders()
-      return [item, owner?.id ?? null] as const
+  owners(options: WaitOptions = {}): Promise<Map<string, string | null>> {
+    return cancellable(this.client, waitCall('owners', this.path, options), async signal => {
+      const entries = this.#items.map(async item => {
+        const [owner] = await this.#lockOf(item).contenders({ signal })
+        return [item, owner?.id ?? null] as const
+      })
+      return new Map(await Promise.all(entries))
     })
-    return new Map(await Promise.all(entries))
   }
 
   #newMembership(): Membership {

@@ -1,17 +1,19 @@
 // Recipes about who is there: a node that comes back, groups and their members, items that members share, services.
 // They go on in the next session. This file: the node that comes back.
 // May import: recipes/cache, recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { anACL, aBoolean, inBackground, newDataProblem, newPace, pause } from '../../client/recipe-support.ts'
+import { anACL, aBoolean, checked, copyOf, newDataProblem, newPace, pause } from '../../client/recipe-support.ts'
 import type { Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, longestTtl, pathProblem, ZooKeeperError, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
-import { forwardAbort } from '../../runtime/abort.ts'
+import { inScope } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client, Data } from '../../client/index.ts'
-import { checkArguments } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitCall, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { closed } from '../node/closed.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
-import { closed, SessionLoop } from './session-loop.ts'
+import { forget, isKeptByAnother, keep } from './kept-nodes.ts'
+import type { SessionLoop } from './session-loop.ts'
+import { SessionWork, startAll, type Start, type Startable } from './session-work.ts'
 import { nodeModes, WantedNode, type NodeMode, type NodeRead } from './wanted-node.ts'
 
 /**
@@ -71,10 +73,10 @@ const checks: Checks<PersistentEphemeralOptions> = {
  * const { data } = await other.getData('/hosts/host-1')
  * data?.toString() // => 'ready'
  */
-export class PersistentEphemeral implements AsyncDisposable {
+export class PersistentEphemeral implements AsyncDisposable, Startable {
   readonly #node: WantedNode
   readonly #takesOver: boolean
-  #loop: SessionLoop | undefined
+  readonly #work: SessionWork
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(path: string, options: PersistentEphemeralOptions = {}) {
@@ -83,6 +85,11 @@ export class PersistentEphemeral implements AsyncDisposable {
     const { data = '', mode = 'ephemeral', ttl, acl, takeOver = true } = options
     this.#node = new WantedNode(path, { data, mode, ttl, acl })
     this.#takesOver = takeOver
+    this.#work = new SessionWork(
+      path,
+      loop => this.#keep(loop),
+      loop => this.#remove(loop),
+    )
   }
 
   /** The path of the node. In mode `ephemeralSequential` it has its number when {@link start} has resolved. */
@@ -90,20 +97,21 @@ export class PersistentEphemeral implements AsyncDisposable {
     return this.#node.path
   }
 
-  /** The data that the node is given. {@link setData} changes it. */
+  /** A copy of the data that the node is given. {@link setData} changes it. */
   get data(): Data {
-    return this.#node.data
+    return copyOf(this.#node.data)
   }
 
   /**
    * Creates the node in the session of this client, and keeps it there from now on. Resolves when it exists. Call it
-   * again with the client of each new session, for example in the function of `supervise`.
+   * again with the client of each new session, for example in the function of `supervise`. If the call fails, the node
+   * is removed, unless an earlier or another call keeps it in this session.
    *
    * Errors that occur later, such as NOAUTH, are passed to `onUncaughtError` of the client. The same error is passed
    * only once, and the failed call is repeated after a pause of up to a second.
    * @throws ZooKeeperError NODEEXISTS if a node at the path should be ephemeral and is not; NOAUTH, INVALIDACL,
-   * NOCHILDRENFOREPHEMERALS; UNIMPLEMENTED if the server has no nodes with a TTL; the error of the session if that ends
-   * first; RecipeError TIMEOUT; the signal's reason
+   * NOCHILDRENFOREPHEMERALS; UNIMPLEMENTED if the server has no nodes with a TTL; CLOSED after {@link close}; the error
+   * of the session if that ends first; RecipeError TIMEOUT; the signal's reason
    * @example
    * await using node = new PersistentEphemeral('/hosts/host-1', { data: 'ready' })
    * await node.start(zk, { timeout: 10_000 })
@@ -111,42 +119,46 @@ export class PersistentEphemeral implements AsyncDisposable {
    * stat?.ephemeralOwner // => zk.sessionId
    */
   start(client: Client, options: WaitOptions = {}): Promise<void> {
-    checkArguments('start', client, this.path)
-    const call = { op: 'start', path: this.path, options, checks: waitOptionChecks }
-    const undo = () => (this.#loop?.isOf(client) === true ? this.close() : Promise.resolve())
-    return cancellable(client, call, () => this.#startIn(client), undo)
+    return startAll(client, this.path, options, () => [this])
   }
 
-  #startIn(client: Client): Promise<void> {
-    const previous = this.#loop
-    if (previous?.isOf(client) !== true || !previous.isRunning) {
-      this.#loop = new SessionLoop(client, loop => this.#keep(loop))
-      if (previous !== undefined) inBackground(previous.client, this.#end(previous))
-    }
-    return (this.#loop as SessionLoop).when(this.#node.version)
+  /** @internal See {@link startAll}. */
+  begin(client: Client): Start {
+    const node = this.#node
+    const loop = this.#work.begin(client, begun => keep(begun, () => node.path))
+    const { version } = node
+    return { ready: signal => loop.until(() => loop.goal >= version, signal), undo: () => this.#work.undo(loop) }
   }
 
   /**
    * Replaces the data. Resolves when the node has it. Without a session it resolves at once, and the node is created
    * with that data in the next session.
-   * @throws ZooKeeperError BADARGUMENTS, NOAUTH, QUOTAEXCEEDED; the error of the session if that ends first. The data
-   * is written as soon as that is possible nevertheless
+   * @throws ZooKeeperError BADARGUMENTS, NOAUTH, QUOTAEXCEEDED, CLOSED after {@link close}; the error of the session if
+   * that ends first; RecipeError TIMEOUT; the signal's reason. The data is written as soon as that is possible
+   * nevertheless, unless it is invalid or this object is closed
    * @example
    * await using node = new PersistentEphemeral('/hosts/host-1', { data: 'starting' })
    * await node.start(zk)
    * await node.setData('ready')
    * await zk.getData('/hosts/host-1').then(({ data }) => data?.toString()) // => 'ready'
    */
-  async setData(data: Data): Promise<void> {
+  async setData(data: Data, options: WaitOptions = {}): Promise<void> {
     const problem = newDataProblem(data)
     if (problem !== undefined) throw badArguments('setData', this.path, problem)
+    checked('setData', this.path, options, waitOptionChecks)
+    if (this.#work.isClosed) throw closed('setData', this.path)
+    options.signal?.throwIfAborted()
     this.#node.setData(data)
-    if (this.#loop?.isRunning === true) await this.#loop.when(this.#node.version)
+    const { version } = this.#node
+    const { loop } = this.#work
+    if (loop?.isRunning !== true) return
+    const call = waitCall('setData', this.path, options)
+    await cancellable(loop.client, call, signal => loop.until(() => loop.goal >= version, signal))
   }
 
   /**
-   * Deletes the node, unless a persistent one has children of other clients. Resolves when it is gone or the session
-   * has ended. May be called again. {@link start} can follow.
+   * Deletes the node, unless a persistent one has children of other clients, or another recipe of this session keeps
+   * it. Resolves when it is gone or the session has ended. Later calls reject with CLOSED. May be called again.
    * @throws ZooKeeperError NOAUTH if the server refuses to delete the node
    * @example
    * const node = new PersistentEphemeral('/hosts/host-1')
@@ -154,10 +166,8 @@ export class PersistentEphemeral implements AsyncDisposable {
    * await node.close()
    * await zk.exists('/hosts/host-1') // => null
    */
-  async close(): Promise<void> {
-    const loop = this.#loop
-    this.#loop = undefined
-    if (loop !== undefined) await this.#end(loop)
+  close(): Promise<void> {
+    return this.#work.close()
   }
 
   /** Calls {@link close}, at the end of an `await using` block. */
@@ -165,14 +175,16 @@ export class PersistentEphemeral implements AsyncDisposable {
     return this.close()
   }
 
-  /** Ends the work in a session, and deletes its node, unless the next session needs the same node. */
-  async #end(loop: SessionLoop): Promise<void> {
-    await loop.stop(closed(this.path))
-    if (!this.#node.isEphemeral && this.#loop !== undefined) return
+  /** Deletes the node of a loop that has ended, unless the next session needs the same node. */
+  async #remove(loop: SessionLoop): Promise<void> {
+    const { client } = loop
     try {
-      await retryUntilDone(loop.client, () => this.#node.remove(loop.client))
+      if (!this.#node.isEphemeral && this.#work.loop !== undefined) return
+      await retryUntilDone(client, () => this.#node.remove(client, () => isKeptByAnother(loop)))
     } catch (error) {
       if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
+    } finally {
+      forget(loop)
     }
   }
 
@@ -182,18 +194,12 @@ export class PersistentEphemeral implements AsyncDisposable {
     const pace = newPace(client)
     let mayExist = await this.#node.prepare(client, signal)
     for (;;) {
-      // Not AbortSignal.any(): in Node 20 the loop's signal would keep an entry for each step.
-      const step = new AbortController()
-      const stopListening = forwardAbort(signal, step)
-      try {
-        const read = await (mayExist ? this.#node.read(client, step.signal) : this.#node.create(client, step.signal))
+      await inScope([signal], async step => {
+        const read = await (mayExist ? this.#node.read(client, step) : this.#node.create(client, step))
         mayExist = read !== undefined
-        if (read === undefined) await pace.wait(signal)
-        else await this.#settle(loop, read, pace, step.signal)
-      } finally {
-        stopListening()
-        step.abort()
-      }
+        if (read === undefined) await pace.wait(step)
+        else await this.#settle(loop, read, pace, step)
+      })
       signal.throwIfAborted()
     }
   }
@@ -205,7 +211,7 @@ export class PersistentEphemeral implements AsyncDisposable {
     const { data, stat } = value
     if (!node.isOurs(client, stat)) {
       if (stat.ephemeralOwner === 0n) throw new ZooKeeperError('NODEEXISTS', notEphemeral(this.path))
-      if (!this.#takesOver || loop.hasReached(0)) return changed
+      if (!this.#takesOver || loop.goal >= 0) return changed
       return node.replace(client, stat)
     }
     if (!node.hasData(data)) {
@@ -213,12 +219,12 @@ export class PersistentEphemeral implements AsyncDisposable {
       await pace.wait(signal)
       return node.write(client, stat)
     }
-    const { ttl, change } = node
+    const { ttl } = node
     loop.reached(node.version)
     const due = () => pause(client, Math.min((ttl as number) / 2, LONGEST_TIMER), signal)
     const next = await Promise.race([
       changed,
-      change.then(() => 'write' as const),
+      node.changed(signal).then(() => 'write' as const),
       ...(ttl === undefined ? [] : [due().then(() => 'touch' as const)]),
     ])
     // The watch reports this write. It is then used up, and need not be removed.

@@ -2,6 +2,7 @@
 import { anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import type { WaitOptions } from '../node/cancellable.ts'
 import { serviceTypes, type ServiceInstance, type ServiceType } from './service-instance.ts'
 
 /**
@@ -60,18 +61,18 @@ export interface Registration<P = unknown> extends AsyncDisposable {
    * await registration.update({ enabled: false })
    * registration.instance.enabled // => false
    */
-  update(changes: Partial<Omit<NewInstance<P>, 'name' | 'id' | 'serviceType'>>): Promise<void>
+  update(changes: Partial<Omit<NewInstance<P>, 'name' | 'id' | 'serviceType'>>, options?: WaitOptions): Promise<void>
   /**
-   * Deletes the node. May be called again.
+   * Ends the registration: deletes the node. May be called again.
    * @throws ZooKeeperError NOAUTH
    * @example
    * await using services = new Services('/services')
    * await services.start(zk)
    * const registration = await services.register({ name: 'api', port: 8080 })
-   * await registration.unregister()
+   * await registration.close()
    * await services.instances('api') // => []
    */
-  unregister(): Promise<void>
+  close(): Promise<void>
 }
 
 /**

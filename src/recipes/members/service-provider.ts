@@ -1,11 +1,13 @@
 // Chooses one of the instances of a service for each call.
-import { aSignal, checked, clockOf, randomOf } from '../../client/recipe-support.ts'
+import { aFunction, callLater, clockOf, randomOf } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import type { CacheNode } from '../cache/changes.ts'
+import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import type { Iteration } from '../node/publisher.ts'
 import { ChildrenView } from './children-view.ts'
 import { decodeInstance, type ServiceInstance } from './service-instance.ts'
-import { closed, SessionLoop } from './session-loop.ts'
+import type { Start, Startable } from './session-work.ts'
 
 /**
  * `roundRobin`: each in turn. `random`: any. `sticky`: a random one, and the same again until it is gone or down. A
@@ -22,7 +24,7 @@ export type ChoiceStrategy<P = unknown> =
   'roundRobin' | 'random' | 'sticky' | ((instances: readonly ServiceInstance<P>[]) => ServiceInstance<P>)
 
 /**
- * Options of a provider.
+ * Options of a provider. `signal` and `timeout` are those of the call that makes it.
  * @example
  * const options: ServiceProviderOptions = { strategy: 'random', errorThreshold: 1, downTime: 10_000 }
  * await using services = new Services('/services')
@@ -30,7 +32,7 @@ export type ChoiceStrategy<P = unknown> =
  * const provider = await services.provider('api', options)
  * provider.instances // => []
  */
-export interface ServiceProviderOptions<P = unknown> {
+export interface ServiceProviderOptions<P = unknown> extends WaitOptions {
   /** How `choose()` chooses. Default `roundRobin`. */
   strategy?: ChoiceStrategy<P> | undefined
   /** After this many errors an instance is down: an integer of 1 or more. Default 2, as in Curator. */
@@ -45,15 +47,15 @@ export interface ServiceProviderOptions<P = unknown> {
 }
 
 export const providerChecks: Checks<ServiceProviderOptions<never>> = {
+  ...waitOptionChecks,
   strategy: mustBe(
     'roundRobin, random, sticky or a function',
     value => typeof value === 'function' || ['roundRobin', 'random', 'sticky'].includes(value),
   ),
   errorThreshold: mustBe('a positive integer', (value: number) => Number.isSafeInteger(value) && value >= 1),
   downTime: mustBe('a number of milliseconds, 0 or more', value => typeof value === 'number' && value >= 0),
-  onInvalidInstance: mustBe('a function', value => typeof value === 'function'),
+  onInvalidInstance: aFunction,
 }
-const signalChecks: Checks<SignalOption> = { signal: aSignal }
 
 interface Errors {
   readonly since: number
@@ -69,19 +71,17 @@ interface Errors {
  * const provider: ServiceProvider = await services.provider('api')
  * provider.choose()?.address // => '10.0.0.1'
  */
-export class ServiceProvider<P = unknown> implements AsyncDisposable {
+export class ServiceProvider<P = unknown> implements AsyncDisposable, Startable {
   /** The node of the service, below that of all services. */
   readonly path: string
   readonly #options: ServiceProviderOptions<P>
-  readonly #view: ChildrenView
+  readonly #view: ChildrenView<ServiceInstance<P>[]>
   readonly #decoded = new WeakMap<CacheNode, ServiceInstance<P> | null>()
   /** The errors of each instance, by its id. */
   readonly #errors = new Map<string, Errors>()
   #client: Client
-  #loop: SessionLoop | undefined
   #turn = 0
   #sticky: string | undefined
-  #isClosed = false
   #onClose: () => void
 
   /** @internal */
@@ -90,12 +90,18 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
     this.#client = client
     this.#options = options
     this.#onClose = onClose
-    this.#view = new ChildrenView(path, () => undefined)
+    this.#view = new ChildrenView(path, (before, after) =>
+      before === after ? undefined : this.#instancesIn(after.values()),
+    )
   }
 
   /** All instances, also those that are down or not enabled. The list is kept up to date while the session lasts. */
   get instances(): ServiceInstance<P>[] {
-    return [...this.#view.latest.value.values()].flatMap(node => this.#decode(node) ?? [])
+    return this.#instancesIn(this.#view.children.values())
+  }
+
+  #instancesIn(nodes: Iterable<CacheNode>): ServiceInstance<P>[] {
+    return Array.from(nodes).flatMap(node => this.#decode(node) ?? [])
   }
 
   /**
@@ -160,9 +166,8 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Yields the present instances, and the latest ones after each change. Goes on in the next session. Ends when the
-   * signal aborts, and at {@link close}.
-   * @throws ZooKeeperError BADARGUMENTS
+   * Yields the present instances, and then the latest ones after each change. Goes on in the next session.
+   * @throws ZooKeeperError BADARGUMENTS; when iterating: the signal's reason
    * @example
    * await using services = new Services('/services')
    * await services.start(zk)
@@ -172,17 +177,48 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
    *   break
    * }
    */
-  changes(options: SignalOption = {}): AsyncGenerator<ServiceInstance<P>[], void, undefined> {
-    return this.#changes(checked('changes', this.path, options, signalChecks).signal)
-  }
-
-  async *#changes(signal: AbortSignal | undefined): AsyncGenerator<ServiceInstance<P>[], void, undefined> {
-    if (this.#isClosed) return
-    for await (const _ of this.#view.latest.values(signal)) yield this.instances
+  changes(options: SignalOption = {}): Iteration<ServiceInstance<P>[]> {
+    return this.#view.changes.read(options)
   }
 
   /**
-   * Ends the watch and all iterators, also later ones. May be called again. Never rejects.
+   * Calls the listener with all instances after each change. Registering the same function again has no effect. Errors
+   * that the listener throws are passed to the option `onUncaughtError` of the client.
+   * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * const provider = await services.provider('api')
+   * const change = new Promise<ServiceInstance[]>(resolve => provider.on('change', resolve))
+   * await services.register({ name: 'api', port: 8080 })
+   * await change.then(all => all.map(({ port }) => port)) // => [8080]
+   */
+  on(event: 'change', listener: (instances: ServiceInstance<P>[]) => unknown): this {
+    this.#view.changes.on(event, listener)
+    return this
+  }
+
+  /**
+   * Removes a listener that {@link on} registered.
+   * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * const changes: unknown[] = []
+   * const listener = (instances: ServiceInstance[]) => changes.push(instances)
+   * const provider = await services.provider('api')
+   * provider.on('change', listener).off('change', listener)
+   * await services.register({ name: 'api', port: 8080 })
+   * changes // => []
+   */
+  off(event: 'change', listener: (instances: ServiceInstance<P>[]) => unknown): this {
+    this.#view.changes.off(event, listener)
+    return this
+  }
+
+  /**
+   * Ends the watch, and the loops over {@link changes}, also later ones. The instances stay as they were. May be called
+   * again. Never rejects.
    * @example
    * await using services = new Services('/services')
    * await services.start(zk)
@@ -190,11 +226,9 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
    * await provider.close()
    * await provider.changes().next() // => { value: undefined, done: true }
    */
-  async close(): Promise<void> {
-    this.#isClosed = true
+  close(): Promise<void> {
     this.#onClose()
-    this.#view.latest.end()
-    await this.#loop?.stop(closed(this.path))
+    return this.#view.close()
   }
 
   /** Calls {@link close}, at the end of an `await using` block. */
@@ -202,15 +236,11 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
     return this.close()
   }
 
-  /** @internal Follows the service in this session. Resolves when the instances are loaded. */
-  start(client: Client): Promise<void> {
-    const previous = this.#loop
+  /** @internal Follows the service in this session. */
+  begin(client: Client): Start {
+    const start = this.#view.begin(client)
     this.#client = client
-    if (previous?.isOf(client) !== true || !previous.isRunning) {
-      void previous?.stop(closed(this.path))
-      this.#loop = new SessionLoop(client, loop => this.#view.follow(loop))
-    }
-    return (this.#loop as SessionLoop).when(0)
+    return start
   }
 
   #decode(node: CacheNode): ServiceInstance<P> | null {
@@ -221,7 +251,7 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
     } catch (error) {
       instance = null
       const { onInvalidInstance = warn } = this.#options
-      onInvalidInstance(node.path, error as Error)
+      callLater(this.#client, () => onInvalidInstance(node.path, error as Error))
     }
     this.#decoded.set(node, instance)
     return instance

@@ -3,10 +3,11 @@ import { clockOf, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, pathProblem, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { listChildren, readNodes } from '../node/children.ts'
+import { closed } from '../node/closed.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
+import { startAll, type Startable } from './session-work.ts'
 import { decodeInstance, encodeInstance, parseUriSpec, type ServiceInstance } from './service-instance.ts'
 import {
   instanceChecks,
@@ -31,8 +32,12 @@ export class Services implements AsyncDisposable {
   readonly path: string
   readonly #acl: readonly ACL[] | undefined
   #client: Client | undefined
+  #isClosed = false
+  /** The nodes of all instances, also of those whose register() is under way. */
   readonly #nodes = new Map<string, PersistentEphemeral>()
-  readonly #providers = new Set<Pick<ServiceProvider, 'start' | 'close'>>()
+  /** What goes on in each new session. */
+  readonly #works = new Set<Startable>()
+  readonly #providers = new Set<Pick<ServiceProvider, 'close'>>()
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(path: string, options: ServicesOptions = {}) {
@@ -45,28 +50,26 @@ export class Services implements AsyncDisposable {
   /**
    * Uses the session of this client from now on. Registered instances and providers go on in it: call it again with the
    * client of each new session, for example in the function of `supervise`. Resolves when all nodes exist and all
-   * providers are loaded.
-   * @throws ZooKeeperError NOAUTH; the error of the session if that ends first; RecipeError TIMEOUT; the signal's
-   * reason. The registrations and providers are kept for the next session
+   * providers are loaded. If the call fails, they are not in the new session, and wait for the next call.
+   * @throws ZooKeeperError NOAUTH, CLOSED after {@link close}; the error of the session if that ends first; RecipeError
+   * TIMEOUT; the signal's reason
    * @example
    * await using services = new Services('/services')
    * await services.start(zk, { timeout: 10_000 })
    * await services.names() // => []
    */
   start(client: Client, options: WaitOptions = {}): Promise<void> {
-    checkArguments('start', client, this.path)
-    this.#client = client
-    const work = async () => {
-      const all = [...this.#nodes.values(), ...this.#providers]
-      await Promise.all(all.map(each => each.start(client)))
+    const works = () => {
+      if (this.#isClosed) throw closed('start', this.path)
+      this.#client = client
+      return [...this.#works]
     }
-    const call = { op: 'start', path: this.path, options, checks: waitOptionChecks }
-    return cancellable(client, call, work, () => Promise.resolve())
+    return startAll(client, this.path, options, works)
   }
 
   /**
    * Registers an instance. Resolves when its node exists. The node comes back if it is deleted, and in each new
-   * session, until the instance is unregistered.
+   * session, until the registration is closed.
    * @param instance `id` is a random UUID by default, `registrationTimeUTC` the present time, and `serviceType` DYNAMIC
    * @throws ZooKeeperError BADARGUMENTS, also before the first {@link start}; otherwise as start() of
    * PersistentEphemeral. Nothing is registered then
@@ -81,23 +84,15 @@ export class Services implements AsyncDisposable {
     let present = this.#complete(client, instance)
     const path = join(join(this.path, present.name), present.id)
     if (this.#nodes.has(path)) throw badArguments('register', path, 'this instance is registered already')
-    const acl = this.#acl
-    const node = new PersistentEphemeral(path, {
-      mode: modes[present.serviceType],
-      data: encodeInstance(present),
-      acl,
-    })
+    const mode = modes[present.serviceType]
+    const node = new PersistentEphemeral(path, { mode, data: encodeInstance(present), acl: this.#acl })
     this.#nodes.set(path, node)
-    const unregister = async () => {
+    const close = async () => {
+      this.#works.delete(node)
       if (this.#nodes.get(path) === node) this.#nodes.delete(path)
       await node.close()
     }
-    try {
-      await node.start(client, options)
-    } catch (error) {
-      this.#nodes.delete(path)
-      throw error
-    }
+    await this.#add('register', path, node, options, close)
     return {
       get instance() {
         return present
@@ -105,28 +100,55 @@ export class Services implements AsyncDisposable {
       get path() {
         return node.path
       },
-      update: async changes => {
+      update: async (changes, waitOptions) => {
         const { name, id, serviceType } = present
-        present = this.#complete(client, { ...present, ...changes, name, id, serviceType })
-        await node.setData(encodeInstance(present))
+        const next = this.#complete(client, { ...present, ...changes, name, id, serviceType })
+        await node.setData(encodeInstance(next), waitOptions)
+        present = next
       },
-      unregister,
-      [Symbol.asyncDispose]: unregister,
+      close,
+      [Symbol.asyncDispose]: close,
     }
   }
 
   /**
-   * Reads the names of all services, also of those that have no instance any more.
-   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED; BADARGUMENTS before {@link start}
+   * Starts a work in the present session, and adds it to those that go on in each new one.
+   * @param close ends the work, in the background, if the call fails
+   */
+  async #add(
+    op: string,
+    path: string,
+    work: Startable,
+    options: WaitOptions,
+    close: () => Promise<void>,
+  ): Promise<void> {
+    const call = waitCall(op, path, options)
+    const client = this.#session(op)
+    const start = async (signal: AbortSignal) => {
+      // If a new session starts meanwhile, the work begins again there.
+      for (let present: Client | undefined; present !== this.#client;) {
+        present = this.#session(op)
+        await work.begin(present).ready(signal)
+      }
+      this.#works.add(work)
+    }
+    await cancellable(client, call, start, close)
+  }
+
+  /**
+   * Reads the names of all services, also of those that have no instance any more. Waits through lost connections.
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
+   * {@link close}; BADARGUMENTS before {@link start}
    * @example
    * await using services = new Services('/services')
    * await services.start(zk)
    * await services.register({ name: 'api', port: 8080 })
    * await services.names() // => ['api']
    */
-  async names(): Promise<string[]> {
-    const { children } = await listChildren(this.#session('names'), this.path)
-    return [...children]
+  async names(options: WaitOptions = {}): Promise<string[]> {
+    const client = this.#session('names')
+    const read = (signal: AbortSignal) => listChildren(client, this.path, { signal })
+    return [...(await waitingRead(client, waitCall('names', this.path, options), read)).children]
   }
 
   /**
@@ -138,10 +160,13 @@ export class Services implements AsyncDisposable {
    * await services.register({ name: 'api', port: 8080 })
    * await services.instances('api').then(all => all.map(({ port }) => port)) // => [8080]
    */
-  async instances<P = unknown>(name: string): Promise<ServiceInstance<P>[]> {
-    const [client, directory] = [this.#session('instances'), this.#pathOf('instances', name)]
-    const { children } = await listChildren(client, directory)
-    const nodes = await readNodes(client, directory, children)
+  async instances<P = unknown>(name: string, options: WaitOptions = {}): Promise<ServiceInstance<P>[]> {
+    const client = this.#session('instances')
+    const path = this.#pathOf('instances', name)
+    const nodes = await waitingRead(client, waitCall('instances', path, options), async signal => {
+      const { children } = await listChildren(client, path, { signal })
+      return readNodes(client, path, children, { signal })
+    })
     return nodes.flatMap(({ path, data }) => {
       try {
         return [decodeInstance<P>(data)]
@@ -164,30 +189,24 @@ export class Services implements AsyncDisposable {
    * const provider = await services.provider('api', { strategy: 'sticky' })
    * provider.choose()?.port // => 8080
    */
-  async provider<P = unknown>(
-    name: string,
-    options: ServiceProviderOptions<P> = {},
-    waitOptions: WaitOptions = {},
-  ): Promise<ServiceProvider<P>> {
+  async provider<P = unknown>(name: string, options: ServiceProviderOptions<P> = {}): Promise<ServiceProvider<P>> {
     const client = this.#session('provider')
     const path = this.#pathOf('provider', name)
     const problem = optionsProblem(options, providerChecks)
     if (problem !== undefined) throw badArguments('provider', path, problem)
-    const provider = new ServiceProvider<P>(client, path, options, () => this.#providers.delete(provider))
+    const { signal, timeout } = options
+    const provider = new ServiceProvider<P>(client, path, options, () => {
+      this.#works.delete(provider)
+      this.#providers.delete(provider)
+    })
     this.#providers.add(provider)
-    const call = { op: 'provider', path, options: waitOptions, checks: waitOptionChecks }
-    await cancellable(
-      client,
-      call,
-      () => provider.start(client),
-      () => provider.close(),
-    )
+    await this.#add('provider', path, provider, { signal, timeout }, () => provider.close())
     return provider
   }
 
   /**
-   * Unregisters all instances, also STATIC and PERMANENT ones, and closes all providers. May be called again.
-   * {@link start} can follow.
+   * Closes all registrations, also of STATIC and PERMANENT instances, and all providers. Later calls reject with CLOSED.
+   * May be called again.
    * @throws ZooKeeperError NOAUTH if the server refuses to delete a node
    * @example
    * const services = new Services('/services')
@@ -197,8 +216,10 @@ export class Services implements AsyncDisposable {
    * await zk.exists(path) // => null
    */
   async close(): Promise<void> {
+    this.#isClosed = true
     const all = [...this.#nodes.values(), ...this.#providers]
     this.#nodes.clear()
+    this.#works.clear()
     const outcomes = await Promise.allSettled(all.map(each => each.close()))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
@@ -209,6 +230,7 @@ export class Services implements AsyncDisposable {
   }
 
   #session(op: string): Client {
+    if (this.#isClosed) throw closed(op, this.path)
     if (this.#client === undefined) throw badArguments(op, this.path, 'call start(client) first')
     return this.#client
   }

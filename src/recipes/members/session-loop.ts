@@ -1,6 +1,7 @@
 // The work of a recipe in one session. It repeats rounds until the recipe stops it or the session ends.
-import { callLater, isTerminal, newPace } from '../../client/recipe-support.ts'
-import { isCode, ZooKeeperError } from '../../protocol/index.ts'
+import { callLater, isTerminal, newPace, serverPath, sessionKey } from '../../client/recipe-support.ts'
+import { isCode } from '../../protocol/index.ts'
+import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { TEMPORARY } from '../node/retry-until-done.ts'
 
@@ -11,7 +12,7 @@ import { TEMPORARY } from '../node/retry-until-done.ts'
 export type Round = (loop: SessionLoop) => Promise<void>
 
 interface Waiter {
-  readonly goal: number
+  isMet(): boolean
   resolve(): void
   reject(error: unknown): void
 }
@@ -19,11 +20,12 @@ interface Waiter {
 export class SessionLoop {
   /** A view, so that removeWatches() of the caller does not remove the watches of the recipe. */
   readonly client: Client
-  readonly #source: Client
+  /** The calls of start() that rely on this loop: those that wait for it, and those that have succeeded. */
+  starts = 0
   readonly #scope = new AbortController()
   readonly #done: Promise<void>
   readonly #waiters = new Set<Waiter>()
-  #reached = -1
+  #goal = -1
   /** Why the loop has ended; undefined while it runs. */
   #end: { error: unknown } | undefined
   /** The code of the last error that was reported. Each is reported once. */
@@ -31,8 +33,6 @@ export class SessionLoop {
 
   constructor(client: Client, round: Round) {
     this.client = client.chroot('/')
-    this.#source = client
-
     this.#done = this.#repeat(round)
   }
 
@@ -45,34 +45,44 @@ export class SessionLoop {
     return this.#end === undefined && !this.signal.aborted
   }
 
-  /** Returns true if the loop was started with this client. */
-  isOf(client: Client): boolean {
-    return this.#source === client
+  /** The last goal that a round has reached: 0 or more. -1 before the first. */
+  get goal(): number {
+    return this.#goal
   }
 
-  hasReached(goal: number): boolean {
-    return this.#reached >= goal
+  /** Returns true for a client of the same session with the same root. */
+  serves(client: Client): boolean {
+    return sessionKey(client) === sessionKey(this.client) && serverPath(client, '/') === serverPath(this.client, '/')
   }
 
   /**
-   * Resolves when a round has reached this goal or a later one. Goals are numbers that grow from 0.
-   * @throws the error that prevents it; the reason of {@link stop}; the error of the session if that ends first
+   * Resolves when the condition is met. It is checked now, and each time when a round has reached the wanted state.
+   * @throws the error that prevents it; the reason of {@link stop}; the error of the session if that ends first; the
+   * signal's reason
    */
-  when(goal: number): Promise<void> {
-    if (this.#end !== undefined) return Promise.reject(this.#end.error)
-    if (this.hasReached(goal)) return Promise.resolve()
-    return new Promise((resolve, reject) => void this.#waiters.add({ goal, resolve, reject }))
+  async until(isMet: () => boolean, signal?: AbortSignal): Promise<void> {
+    if (this.#end !== undefined) throw this.#end.error
+    if (isMet()) return
+    signal?.throwIfAborted()
+    let stopListening = () => {}
+    let waiter: Waiter | undefined
+    try {
+      await new Promise<void>((resolve, reject) => {
+        stopListening = onAbort(signal, () => reject(signal?.reason as Error))
+        waiter = { isMet, resolve, reject }
+        this.#waiters.add(waiter)
+      })
+    } finally {
+      stopListening()
+      if (waiter !== undefined) this.#waiters.delete(waiter)
+    }
   }
 
   /** A round calls this when the server is in the wanted state. */
-  reached(goal: number): void {
-    this.#reached = goal
+  reached(goal = 0): void {
+    this.#goal = goal
     this.#reported = undefined
-    for (const waiter of this.#waiters) {
-      if (waiter.goal > goal) continue
-      this.#waiters.delete(waiter)
-      waiter.resolve()
-    }
+    for (const waiter of this.#waiters) if (waiter.isMet()) waiter.resolve()
   }
 
   /** Stops the loop, and resolves when no request of it is in flight. May be called again. */
@@ -94,16 +104,15 @@ export class SessionLoop {
       } catch (error) {
         if (isTerminal(client.state) || isCode(error, 'CLOSED')) this.#finish(error)
         if (!this.isRunning) return
-
         if (!isCode(error, 'CONNECTIONLOSS', ...TEMPORARY) && !this.#onError(error)) return
         await pace.wait(signal)
       }
     }
   }
 
-  /** Returns false if the loop must not go on, because it has never reached its first goal. */
+  /** Returns false if the loop must not go on, because it has never reached the wanted state. */
   #onError(error: unknown): boolean {
-    if (!this.hasReached(0)) {
+    if (this.#goal < 0) {
       this.#finish(error)
       return false
     }
@@ -121,10 +130,5 @@ export class SessionLoop {
 
   #reject(error: unknown): void {
     for (const waiter of this.#waiters) waiter.reject(error)
-    this.#waiters.clear()
   }
 }
-
-/** Returns the reason of {@link SessionLoop.stop}, with which pending calls reject. */
-export const closed = (path: string): ZooKeeperError =>
-  new ZooKeeperError('CLOSED', { op: 'close', path, fate: 'unknown' })

@@ -1,7 +1,7 @@
 // The node that a PersistentEphemeral wants to be there, and the calls that create, find and remove it.
-import { newUuid } from '../../client/recipe-support.ts'
+import { copyOf, newUuid } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, type ACL, type Stat } from '../../protocol/index.ts'
-import { deferred } from '../../runtime/deferred.ts'
+import { Condition } from '../../runtime/condition.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { readWatched, type WatchedRead } from '../node/read-with-watch.ts'
@@ -22,7 +22,7 @@ export class WantedNode {
   #data: Data
   /** The number of calls of {@link setData}. */
   #version = 0
-  #change = deferred()
+  readonly #changed = new Condition()
 
   constructor(
     path: string,
@@ -32,7 +32,7 @@ export class WantedNode {
     this.ttl = ttl
     this.#acl = acl
     this.#wantedPath = path
-    this.#data = data
+    this.#data = copyOf(data)
     if (mode !== 'ephemeralSequential') this.#path = path
   }
 
@@ -48,9 +48,9 @@ export class WantedNode {
     return this.#version
   }
 
-  /** Resolves at the next call of {@link setData}. */
-  get change(): Promise<void> {
-    return this.#change.promise
+  /** Resolves at the next call of {@link setData}; rejects with the signal's reason. */
+  changed(signal: AbortSignal): Promise<void> {
+    return this.#changed.wait(signal)
   }
 
   get isEphemeral(): boolean {
@@ -58,11 +58,9 @@ export class WantedNode {
   }
 
   setData(data: Data): void {
-    this.#data = data
+    this.#data = copyOf(data)
     this.#version++
-    const { resolve } = this.#change
-    this.#change = deferred()
-    resolve()
+    this.#changed.notify()
   }
 
   /** Returns true if the node belongs to this session, or to no session if it is not ephemeral. */
@@ -139,14 +137,17 @@ export class WantedNode {
     await unlessChanged(client.create(child, '', { mode: 'persistentTTL', ttl, acl }))
   }
 
-  /** Deletes the node, if it belongs to this session. Another call may follow if the connection is lost. */
-  async remove(client: Client): Promise<void> {
+  /**
+   * Deletes the node, if it belongs to this session. Another call may follow if the connection is lost.
+   * @param isKept returns true if the node must stay, because another recipe of this session keeps it now
+   */
+  async remove(client: Client, isKept: () => boolean): Promise<void> {
     const path = this.#path ?? (await this.#findSequential(client))
     if (path === undefined) return
-    if (this.ttl !== undefined) await unlessChanged(client.delete(touchOf(path)))
+    if (this.ttl !== undefined && !isKept()) await unlessChanged(client.delete(touchOf(path)))
     for (;;) {
       const [, stat] = await Promise.all([client.sync(path), client.exists(path)])
-      if (stat === null || !this.isOurs(client, stat)) return
+      if (stat === null || !this.isOurs(client, stat) || isKept()) return
       try {
         // Another process can replace the node at this moment. It then creates its node again.
         await client.delete(path, { version: stat.version })

@@ -1,6 +1,6 @@
 // The error of calls of a recipe that was closed.
-import { ZooKeeperError } from '../../protocol/index.ts'
+import { ZooKeeperError, type Fate } from '../../protocol/index.ts'
 
-/** Returns the error of a call that comes after close(). */
-export const closed = (op: string, path: string): ZooKeeperError =>
-  new ZooKeeperError('CLOSED', { op, path, fate: 'notSent' })
+/** @param fate `unknown` for a call that was under way */
+export const closed = (op: string, path: string, fate: Fate = 'notSent'): ZooKeeperError =>
+  new ZooKeeperError('CLOSED', { op, path, fate })

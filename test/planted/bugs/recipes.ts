@@ -175,8 +175,8 @@ export const recipes: readonly BugsOfFile[] = [
     caughtBy: 'test/recipes/members/membership.test.ts',
     bugs: [
       {
-        bug: 'join() resolves before the member is in the list',
-        from: 'await this.#untilListed(node.path, client.sessionId, signal)',
+        bug: 'start() resolves before the member is in the list',
+        from: 'await this.#view.loop?.until(isListed, signal)',
         to: 'signal.throwIfAborted()',
       },
     ],
@@ -213,24 +213,46 @@ export const recipes: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a node that another client deletes again and again is created without a pause',
-        from: 'if (read === undefined) await pace.wait(signal)',
+        from: 'if (read === undefined) await pace.wait(step)',
         to: 'if (read === undefined) await Promise.resolve()',
       },
       {
         bug: 'the node stays after close()',
-        from: 'await retryUntilDone(loop.client, () => this.#node.remove(loop.client))',
+        from: 'await retryUntilDone(client, () => this.#node.remove(client, () => isKeptByAnother(loop)))',
         to: '',
       },
     ],
   },
   {
-    file: 'src/recipes/members/services.ts',
-    caughtBy: 'test/recipes/members/services.test.ts',
+    file: 'src/recipes/members/persistent-ephemeral.ts',
+    caughtBy: 'test/recipes/members/starts.test.ts',
     bugs: [
       {
-        bug: 'an instance whose registration failed comes back in the next session',
-        from: 'this.#nodes.delete(path)\n      throw error',
-        to: 'throw error',
+        bug: 'close() of one object deletes the node that another one has adopted',
+        from: '() => isKeptByAnother(loop)',
+        to: '() => false',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/members/session-work.ts',
+    caughtBy: 'test/recipes/members/starts.test.ts',
+    bugs: [
+      {
+        bug: 'start() that fails ends what an earlier or another call has begun',
+        from: 'if (loop.starts > 0 || this.#loop !== loop) return',
+        to: 'if (this.#loop !== loop) return',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/members/services.ts',
+    caughtBy: 'test/recipes/members/starts.test.ts',
+    bugs: [
+      {
+        bug: 'an instance whose register() fails after a new session has started stays',
+        from: "this.#add('register', path, node, options, close)",
+        to: "this.#add('register', path, node, options, () => Promise.resolve())",
       },
     ],
   },

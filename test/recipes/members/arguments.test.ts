@@ -10,8 +10,8 @@ type Make = (path: never, options?: never) => unknown
 const classes: Readonly<Record<string, { make: Make; method: string; options: object }>> = {
   Membership: {
     make: (...args) => new Membership(...args),
-    method: 'join',
-    options: { id: 'me', data: '', dialect: 'curator', onChange: () => undefined },
+    method: 'start',
+    options: { id: 'me', data: '', dialect: 'curator', observer: false },
   },
   PersistentEphemeral: {
     make: (...args) => new PersistentEphemeral(...args),

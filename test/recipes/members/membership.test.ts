@@ -5,6 +5,7 @@ import { Membership, type MembershipChange } from '../../../src/recipes/index.ts
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
+const observerOf = (path: string) => new Membership(path, { observer: true })
 const idsOf = (members: readonly { id: string }[]) => members.map(({ id }) => id)
 
 /** Describes a change in one line: `+a` joined, `-b` left, `*c=d` has the new data d. */
@@ -26,71 +27,71 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
     const [one, two] = await fixture.openMany(2)
     await using a = new Membership(path, { id: 'a', data: 'host-a' })
     await using b = new Membership(path, { id: 'b', data: Buffer.from('host-b') })
-    await b.join(one as Client)
-    await a.join(two as Client)
+    await b.start(one as Client)
+    await a.start(two as Client)
     expect(a.members.map(({ id, data, session }) => [id, data?.toString(), session])).to.deep.equal([
       ['b', 'host-b', one?.sessionId],
       ['a', 'host-a', two?.sessionId],
     ])
     await fixture.until(() => b.members.length === 2)
-    await a.leave()
-    expect(a.isMember).to.equal(false)
-    await fixture.until(() => b.members.length === 1 && a.members.length === 1)
-    await a.join(two as Client)
+    await a.close()
+    await fixture.until(() => b.members.length === 1)
+    await using again = new Membership(path, { id: 'a' })
+    await again.start(two as Client)
     await fixture.until(() => b.members.length === 2)
   })
 
-  itEverywhere('tells every join, leave and change of data, by the iterator and by the callback', async () => {
+  itEverywhere('tells every join, leave and change of data, to its loops and its listeners', async () => {
     const [one, two] = await fixture.openMany(2)
     const told: string[] = []
     const called: string[] = []
-    await using watcher = new Membership(path, { onChange: change => called.push(lineOf(change)) })
-    await watcher.watch(one as Client)
+    await using watcher = observerOf(path).on('change', change => called.push(lineOf(change)))
+    await watcher.start(one as Client)
     const reading = (async () => {
       for await (const change of watcher.changes()) told.push(lineOf(change))
     })()
     const a = new Membership(path, { id: 'a', data: '1' })
-    await a.join(two as Client)
-    await fixture.until(() => told.length === 1)
-    await a.setData('2')
+    await a.start(two as Client)
     await fixture.until(() => told.length === 2)
+    await a.setData('2')
+    await fixture.until(() => told.length === 3)
     await fixture.observer.delete(`${path}/a`)
-    await fixture.until(() => watcher.members.length === 1 && told.length > 2)
+    await fixture.until(() => watcher.members.length === 1 && told.length > 3)
     await a.close()
     await fixture.until(() => watcher.members.length === 0)
     await watcher.close()
     await reading
     expect(called.slice(0, 2)).to.deep.equal(['+a=1', '*a=2'])
-    expect(told.slice(0, 2)).to.deep.equal(['+a=1', '*a=2'])
+    expect(told.slice(0, 3)).to.deep.equal(['', '+a=1', '*a=2'])
     // The deletion and the return may be told as one change or as two.
-    expect(told.slice(2, -1).join(' ')).to.equal('-a +a=2')
+    expect(told.slice(3, -1).join(' ')).to.equal('-a +a=2')
     expect(told.at(-1)).to.equal('-a')
     expect(called.join(' ')).to.equal('+a=1 *a=2 -a +a=2 -a')
   })
 
-  itEverywhere('a new iterator begins with all members, and ends when its signal aborts', async () => {
+  itEverywhere('a new iterator begins with all members, and rejects when its signal aborts', async () => {
     const client = await fixture.open()
     await using group = new Membership(path, { id: 'a' })
-    await group.join(client)
+    await group.start(client)
     const stop = new AbortController()
     const changes = group.changes({ signal: stop.signal })
     const { value } = await changes.next()
     expect(value).to.have.property('joined').with.length(1)
-    const next = changes.next()
+    const next = failureOf(changes.next())
     stop.abort()
-    expect(await next).to.deep.equal({ value: undefined, done: true })
+    expect(await next).to.equal(stop.signal.reason)
   })
 
   itEverywhere('goes on in the next session of supervise(), and tells the others', async () => {
     const told: string[] = []
-    await using other = new Membership(path, { onChange: change => told.push(lineOf(change)) })
-    await other.watch(fixture.observer)
+    await using other = observerOf(path).on('change', change => told.push(lineOf(change)))
+    await other.start(fixture.observer)
     const group = new Membership(path, { id: 'a', data: 'x' })
     const sessions: bigint[] = []
     const own: string[] = []
     let reading: Promise<void> | undefined
     await supervise(fixture.server.connectString, fixture.server.options, async (zk, signal) => {
-      await group.join(zk)
+      await group.start(zk)
       reading ??= (async () => {
         for await (const change of group.changes()) own.push(lineOf(change))
       })()
@@ -113,10 +114,10 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
   itEverywhere('tells what changed while it had no connection, once', async () => {
     const { faultyDial, client } = await fixture.openWithFaults()
     const told: string[] = []
-    await using group = new Membership(path, { onChange: change => told.push(lineOf(change)) })
+    await using group = observerOf(path).on('change', change => told.push(lineOf(change)))
     await fixture.observer.ensurePath(path)
     for (const id of ['a', 'b', 'c']) await fixture.observer.create(`${path}/${id}`, '1', { mode: 'ephemeral' })
-    await group.watch(client)
+    await group.start(client)
     faultyDial.refuse()
     await fixture.observer.delete(`${path}/a`)
     await fixture.observer.setData(`${path}/b`, '2')
@@ -129,15 +130,16 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   itInVirtualTime('follows a group that is deleted as a whole and created again', async () => {
     const [one, two] = await fixture.openMany(2)
-    await using watcher = new Membership(path)
-    await watcher.watch(one as Client)
+    await using watcher = observerOf(path)
+    await watcher.start(one as Client)
     await using a = new Membership(path, { id: 'a' })
-    await a.join(two as Client)
+    await a.start(two as Client)
     await fixture.observer.deleteRecursive(path).catch(() => undefined)
     await fixture.until(() => watcher.members.length === 1)
-    await a.leave()
+    await a.close()
     await fixture.observer.delete(path)
-    await a.join(two as Client)
+    await using again = new Membership(path, { id: 'a' })
+    await again.start(two as Client)
     await fixture.until(() => watcher.members.length === 1)
   })
 
@@ -146,10 +148,10 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
     // A server that does not know addWatch answers UNIMPLEMENTED.
     for (let i = 0; i < 10; i++) fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', {})
     const told: string[] = []
-    await using watcher = new Membership(path, { onChange: change => told.push(lineOf(change)) })
-    await watcher.watch(one as Client)
+    await using watcher = observerOf(path).on('change', change => told.push(lineOf(change)))
+    await watcher.start(one as Client)
     const a = new Membership(path, { id: 'a', data: '1' })
-    await a.join(two as Client)
+    await a.start(two as Client)
     await fixture.until(() => told.length === 1)
     await a.setData('2')
     await fixture.until(() => told.length === 2)
@@ -163,7 +165,7 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
   itEverywhere('names its nodes as kazoo’s Party and ShallowParty do', async () => {
     const [one, two] = await fixture.openMany(2)
     await using party = new Membership(path, { id: 'host/1', dialect: 'party' })
-    await party.join(one as Client)
+    await party.start(one as Client)
     const [child] = await fixture.childPaths('/group')
     expect(child?.slice(path.length)).to.match(/^\/[0-9a-f]{32}__party__$/)
     expect((await fixture.observer.getData(child ?? '')).data?.toString()).to.equal('host/1')
@@ -173,19 +175,19 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
     await party.close()
     await fixture.observer.deleteRecursive(path)
     await using shallow = new Membership(path, { id: 'host-1', dialect: 'shallowParty' })
-    await shallow.join(two as Client)
+    await shallow.start(two as Client)
     expect((await fixture.childPaths('/group'))[0]?.slice(path.length)).to.match(/^\/[0-9a-f]{32}-host-1$/)
     expect(idsOf(shallow.members)).to.deep.equal(['host-1'])
   })
 
   itEverywhere('follows in a new session only, also if the one before is still alive', async () => {
     const [one, two] = await fixture.openMany(2)
-    await using group = new Membership(path)
-    await group.watch(one as Client)
+    await using group = observerOf(path)
+    await group.start(one as Client)
     const watches = await fixture.watchCount()
     await createOthers()
     await fixture.until(() => group.members.length === 2)
-    await group.watch(two as Client)
+    await group.start(two as Client)
     expect(idsOf(group.members)).to.deep.equal(['b', 'c'])
     await fixture.until(async () => (await fixture.watchCount()) === watches)
     await fixture.observer.delete(`${path}/b`)
@@ -199,8 +201,8 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
       for (const root of ['one', 'two'])
         await fixture.observer.create(`${fixture.path}/${root}/group/${root}`, root, { parents: true })
       const told: string[] = []
-      await using group = new Membership('/group', { onChange: change => told.push(lineOf(change)) })
-      for (const root of ['one', 'two']) await group.watch(client.chroot(`${fixture.path}/${root}`))
+      await using group = observerOf('/group').on('change', change => told.push(lineOf(change)))
+      for (const root of ['one', 'two']) await group.start(client.chroot(`${fixture.path}/${root}`))
       await fixture.until(() => told.length === 2)
       expect(told).to.deep.equal(['+one=one', '-one +two=two'])
       await group.close()
@@ -211,8 +213,8 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
   itEverywhere('rejects with NOAUTH if it may not read the group', async () => {
     await fixture.observer.addAuth('digest', 'bob:secret')
     await fixture.observer.create(path, '', { acl: creatorAllACL })
-    const group = new Membership(path)
-    expect(await failureOf(group.watch(await fixture.open()))).to.have.property('code', 'NOAUTH')
+    const group = observerOf(path)
+    expect(await failureOf(group.start(await fixture.open()))).to.have.property('code', 'NOAUTH')
     await group.close()
   })
 
@@ -221,8 +223,8 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
     const onUncaughtError = (error: unknown) => thrown.push((error as ZooKeeperError).code)
     const { faultyDial, client } = await fixture.openWithFaults({ onUncaughtError })
     await createOthers()
-    await using group = new Membership(path)
-    await group.watch(client)
+    await using group = observerOf(path)
+    await group.start(client)
     const told: string[] = []
     const reading = (async () => {
       for await (const change of group.changes()) told.push(lineOf(change))
@@ -256,7 +258,7 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
         await createOthers()
         const happened = faultyDial[fault](opcodes[opcode])
         await using group = new Membership(path, { id: 'a', data: 'x' })
-        await group.join(client)
+        await group.start(client)
         await happened
         expect(group.members.map(({ id, data, session }) => [id, data?.toString(), session])).to.deep.equal([
           ['b', 'b', 0n],
@@ -268,12 +270,12 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   for (const opcode of ['create2', 'addWatch', 'getData', 'getChildren2', 'multiRead'] as const)
     for (const end of ['deliver', 'cut'] as const) {
-      itInVirtualTime(`leaves no node and no watch if join() is cancelled during a ${opcode} (${end})`, async () => {
+      itInVirtualTime(`leaves no node and no watch if start() is cancelled during a ${opcode} (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         await createOthers()
         const abort = new AbortController()
         const held = faultyDial.holdReply(opcodes[opcode])
-        const failing = failureOf(new Membership(path, { id: 'a' }).join(client, { signal: abort.signal }))
+        const failing = failureOf(new Membership(path, { id: 'a' }).start(client, { signal: abort.signal }))
         await held
         const reason = new Error('cancelled')
         abort.abort(reason)
@@ -283,11 +285,11 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
         if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
       })
 
-      itInVirtualTime(`rejects if the session expires during a ${opcode} of join() (${end})`, async () => {
+      itInVirtualTime(`rejects if the session expires during a ${opcode} of start() (${end})`, async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         await createOthers()
         const held = faultyDial.holdReply(opcodes[opcode])
-        const failing = failureOf(new Membership(path, { id: 'a' }).join(client))
+        const failing = failureOf(new Membership(path, { id: 'a' }).start(client))
         await held
         await fixture.expire(client)
         faultyDial[end]()
@@ -304,7 +306,7 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
     refused(() => new Membership('/g', { id: '..' }), /\.\./)
     refused(() => new Membership('/g', { dialect: 'kazoo' as never }), /dialect must be one of/)
     refused(() => new Membership('/g', { dialect: 'party', data: 'x' }), /has no data but its id/)
-    refused(() => new Membership('/g').join({} as never), /must be a client/)
+    refused(() => new Membership('/g').start({} as never), /must be a client/)
     refused(() => new Membership('/g').changes({ signal: 1 as never }), /signal must be/)
     expect(await failureOf(new Membership('/g', { dialect: 'party' }).setData('x'))).to.be.instanceOf(ZooKeeperError)
   })

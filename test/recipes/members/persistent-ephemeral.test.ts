@@ -194,8 +194,9 @@ onBothServers('PersistentEphemeral', (fixture, { itInVirtualTime, itEverywhere }
     await node.close()
     expect(await ownerOf()).to.equal(0n)
     await fixture.observer.delete(`${path}/child`)
-    await node.start(client)
-    await node.close()
+    const again = new PersistentEphemeral(path, { mode: 'persistent' })
+    await again.start(client)
+    await again.close()
     expect(await ownerOf()).to.equal(undefined)
   })
 

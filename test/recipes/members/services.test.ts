@@ -38,7 +38,7 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
       { ...api.instance, port: 81, payload: { weight: 3 }, enabled: false },
     ])
     expect(await dataOf(api.path)).to.match(/"uriSpec":null,"enabled":false\}$/)
-    await api.unregister()
+    await api.close()
     expect(await two.instances('api')).to.deep.equal([])
     await Promise.all([one.close(), two.close()])
   })
@@ -98,12 +98,12 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   itInVirtualTime('a sticky provider keeps its choice until that is gone or down, and a function chooses', async () => {
     const services = await start()
-    const all = new Map<string, { unregister(): Promise<void> }>()
+    const all = new Map<string, { close(): Promise<void> }>()
     for (const id of ['a', 'b', 'c']) all.set(id, await services.register({ name: 'api', id }))
     const sticky = await services.provider('api', { strategy: 'sticky' })
     const first = sticky.choose()?.id ?? ''
     for (let i = 0; i < 20; i++) expect(sticky.choose()?.id).to.equal(first)
-    await all.get(first)?.unregister()
+    await all.get(first)?.close()
     await fixture.until(() => sticky.instances.length === 2)
     const second = sticky.choose()?.id ?? ''
     expect(second).not.to.equal(first)
@@ -133,7 +133,8 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(node).to.match(/^\/DYNAMIC_SEQUENTIAL\/_c_[0-9a-f-]{36}-x\d{10}$/)
     expect(owner).to.equal(client.sessionId)
     await services.close()
-    for (const name of await services.names()) expect(await services.instances(name)).to.deep.equal([])
+    await using others = await start(client)
+    for (const name of await others.names()) expect(await others.instances(name)).to.deep.equal([])
   })
 
   itEverywhere('goes on in the next session of supervise()', async () => {
@@ -197,7 +198,7 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
         const api = await services.register({ name: 'api', id: 'a' })
         const provider = await services.provider('api')
         expect(idsOf(provider.instances)).to.deep.equal(['a'])
-        await api.unregister()
+        await api.close()
         await fixture.until(() => provider.instances.length === 0)
         await services.close()
       })
@@ -230,7 +231,7 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
       const services = await start(client)
       const abort = new AbortController()
       const held = faultyDial.holdReply(opcodes[opcode])
-      const failing = failureOf(services.provider('api', {}, { signal: abort.signal }))
+      const failing = failureOf(services.provider('api', { signal: abort.signal }))
       await held
       abort.abort(new Error('cancelled'))
       expect(await failing).to.equal(abort.signal.reason)

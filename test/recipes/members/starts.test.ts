@@ -1,0 +1,200 @@
+// start() of a recipe that outlives sessions: called again, at the same time, in other sessions, and after close().
+import { expect } from 'chai'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Client } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
+import { Membership, PersistentEphemeral, Services } from '../../../src/recipes/index.ts'
+import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
+import { onBothServers } from '../fixture.ts'
+
+onBothServers('start()', (fixture, { itInVirtualTime }) => {
+  let path: string
+
+  beforeEach(() => {
+    path = `${fixture.path}/node`
+  })
+
+  const czxidOf = async (node = path) => (await fixture.observer.exists(node))?.czxid
+
+  /** Runs the work while the server does not answer getData of this client, and so no start() can succeed. */
+  const whileReadsHang = async (client: Client, work: () => Promise<void>) => {
+    const held = fixture.embedded.faults.hold('getData', { session: client.sessionId, times: Infinity })
+    await work()
+    held.release()
+  }
+
+  itInVirtualTime('that fails undoes nothing that an earlier call began', async () => {
+    const client = await fixture.open()
+    await using node = new PersistentEphemeral(path, { data: 'x' })
+    await node.start(client)
+    const czxid = await czxidOf()
+    expect(await failureOf(node.start(client, { signal: AbortSignal.abort('late') }))).to.equal('late')
+    // The write of the new data, which the second call waits for, does not succeed in time.
+    const writing = fixture.embedded.faults.hold('setData', { session: client.sessionId })
+    const setting = node.setData('y')
+    expect(await failureOf(node.start(client, { timeout: 50 }))).to.have.property('code', 'TIMEOUT')
+    writing.release()
+    await setting
+    await client.settled()
+    expect(await czxidOf()).to.equal(czxid)
+  })
+
+  itInVirtualTime('that fails undoes nothing that another call still waits for', async () => {
+    const client = await fixture.open()
+    await using node = new PersistentEphemeral(path)
+    let second: Promise<void> | undefined
+    await whileReadsHang(client, async () => {
+      const first = failureOf(node.start(client, { timeout: 50 }))
+      second = node.start(client)
+      expect(await first).to.have.property('code', 'TIMEOUT')
+    })
+    await second
+    await client.settled()
+    expect(await czxidOf()).to.not.equal(undefined)
+  })
+
+  itInVirtualTime('can be called again after it has failed, while its node is being removed', async () => {
+    const client = await fixture.open()
+    await using node = new PersistentEphemeral(path)
+    const removing = fixture.embedded.faults.hold('sync', { session: client.sessionId })
+    await whileReadsHang(client, async () => {
+      expect(await failureOf(node.start(client, { timeout: 50 }))).to.have.property('code', 'TIMEOUT')
+    })
+    await removing.triggered
+    await node.start(client)
+    const czxid = await czxidOf()
+    removing.release()
+    await client.settled()
+    expect(await czxidOf()).to.equal(czxid)
+  })
+
+  itInVirtualTime('with another view of the same session leaves the node as it is', async () => {
+    const client = await fixture.open()
+    for (const made of [new PersistentEphemeral(path), new Membership(fixture.path, { id: 'node' })]) {
+      await made.start(client)
+      const czxid = await czxidOf()
+      await made.start(client.chroot('/'))
+      await client.settled()
+      expect(await czxidOf()).to.equal(czxid)
+      await made.close()
+    }
+  })
+
+  itInVirtualTime('moves the node if the view has another root', async () => {
+    const client = await fixture.open()
+    await using node = new PersistentEphemeral('/node')
+    await node.start(client.chroot(fixture.path))
+    await node.start(client.chroot(`${fixture.path}/below`))
+    await client.settled()
+    expect(await czxidOf()).to.equal(undefined)
+    expect(await czxidOf(`${fixture.path}/below/node`)).to.not.equal(undefined)
+  })
+
+  for (const opcode of [opcodes.sync, opcodes.exists, opcodes.delete])
+    itInVirtualTime(`of a new object is not undone by close() of another one (at opcode ${opcode})`, async () => {
+      const { client, faultyDial } = await fixture.openWithFaults()
+      for (const make of [
+        () => new PersistentEphemeral(path, { data: 'x' }),
+        () => new Membership(fixture.path, { id: 'node', data: 'x' }),
+      ]) {
+        const [older, newer] = [make(), make()]
+        await older.start(client)
+        const held = faultyDial.holdRequest(opcode)
+        const closing = older.close()
+        await held
+        const starting = newer.start(client)
+        faultyDial.deliver()
+        await Promise.all([closing, starting])
+        const czxid = await czxidOf()
+        expect(czxid).to.not.equal(undefined)
+        await client.settled()
+        await fixture.sleep(1000)
+        expect(await czxidOf()).to.equal(czxid)
+        await newer.close()
+        expect(await czxidOf()).to.equal(undefined)
+      }
+    })
+
+  itInVirtualTime('of Services in a new session takes along an instance whose register() is under way', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using services = new Services(fixture.path)
+    await services.start(one as Client)
+    let registering: Promise<{ path: string }> | undefined
+    await whileReadsHang(one as Client, async () => {
+      registering = services.register({ name: 'api', id: 'a' })
+      await fixture.until(async () => (await fixture.ephemeralNodes()).length === 1)
+      await services.start(two as Client)
+    })
+    const registration = await registering
+    await Promise.all([one?.settled(), two?.settled()])
+    expect((await fixture.observer.exists(registration?.path ?? ''))?.ephemeralOwner).to.equal(two?.sessionId)
+  })
+
+  itInVirtualTime('of Services leaves nothing of a register() that has failed in the session before', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using services = new Services(fixture.path)
+    await services.start(one as Client)
+    const held = fixture.embedded.faults.hold('getData', { session: one?.sessionId })
+    const registering = failureOf(services.register({ name: 'api', id: 'a' }))
+    await held.triggered
+    await services.start(two as Client)
+    await fixture.expire(one as Client)
+    held.release()
+    expect(await registering).to.have.property('code', 'SESSIONEXPIRED')
+    await two?.settled()
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    const before = two?.stats.replies ?? 0
+    await using _again = await services.register({ name: 'api', id: 'a' })
+    await fixture.sleep(10_000)
+    expect((two?.stats.replies ?? 0) - before, 'replies').to.be.below(20)
+  })
+
+  itInVirtualTime('of Services that fails keeps the registrations for the next session', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using services = new Services(fixture.path)
+    await services.start(one as Client)
+    const registration = await services.register({ name: 'api', id: 'a' })
+    await whileReadsHang(two as Client, async () => {
+      expect(await failureOf(services.start(two as Client, { timeout: 50 }))).to.have.property('code', 'TIMEOUT')
+    })
+    await two?.settled()
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    await services.start(two as Client)
+    expect(await fixture.ephemeralNodes()).to.deep.equal([registration.path])
+  })
+
+  itInVirtualTime('that is called again and again keeps nothing in memory', async () => {
+    const client = await fixture.open()
+    await using group = new Membership(fixture.path, { id: 'node' })
+    await group.start(client)
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const heap = async () => {
+      await client.settled()
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const startOften = async () => {
+      for (let i = 0; i < 2000; i++) await group.start(client)
+    }
+    await startOften()
+    const before = await heap()
+    await startOften()
+    expect(((await heap()) - before) / 2000, 'bytes a call').to.be.below(100)
+  })
+
+  itInVirtualTime('is pending while a node of another session is waited for, and rejects at close()', async () => {
+    const [older, client] = await fixture.openMany(2)
+    await older?.create(path, '', { mode: 'ephemeral' })
+    const node = new PersistentEphemeral(path, { takeOver: false })
+    const starting = node.start(client as Client)
+    const isSettled = trackSettled(starting)
+    const outcome = outcomeOf(starting)
+    await fixture.waitForWatches(1)
+    expect(isSettled()).to.equal(false)
+    await node.close()
+    expect(await outcome).to.have.property('code', 'CLOSED')
+    await older?.delete(path)
+  })
+})
