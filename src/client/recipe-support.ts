@@ -66,6 +66,9 @@ export async function whenConfirmed(client: Client, signal: AbortSignal | undefi
   await client[internals]().session.whenConfirmed(signal)
 }
 
+/** Keeps {@link isConfirmed} true until the returned function is called. */
+export const keepConfirmed = (client: Client): (() => void) => client[internals]().session.keepConfirmed()
+
 /** Must be called when the session begins to hold something. Returns a function that ends that. */
 export const holdLease = (client: Client): (() => void) => client[internals]().session.hold()
 

@@ -46,6 +46,8 @@ export class LeaderCheck {
   #isSuspicious = false
   /** The calls that wait until the leader has confirmed the session. */
   readonly #waiting = new Set<() => void>()
+  /** The number of things that the session is about to hold. */
+  #awaited = 0
 
   constructor(owner: LeaderCheckOwner, lease: Lease, clock: Clock) {
     this.#owner = owner
@@ -56,7 +58,8 @@ export class LeaderCheck {
   /** Asks the leader if it is time. Returns the milliseconds after which it must be called again at the latest. */
   check(): number {
     const connection = this.#owner.writableConnection
-    if (connection === undefined || (!this.#lease.isHeld && this.#waiting.size === 0)) return Infinity
+    const isNeeded = this.#lease.isHeld || this.#awaited > 0 || this.#waiting.size > 0
+    if (connection === undefined || !isNeeded) return Infinity
     if (this.#question?.connection !== connection)
       this.#question = { connection, isPending: false, since: Infinity, notBefore: -Infinity }
     const question = this.#question
@@ -88,6 +91,13 @@ export class LeaderCheck {
       this.#waiting.add(end)
       this.#owner.writableConnection?.beat()
     })
+  }
+
+  /** Confirms the session again and again, until the returned function is called. */
+  keepConfirmed(): () => void {
+    this.#awaited++
+    this.#owner.writableConnection?.beat()
+    return () => this.#awaited--
   }
 
   /** The session has ended. */

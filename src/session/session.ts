@@ -160,6 +160,14 @@ export class Session
     return this.#settings.asksLeader ? this.#leaderCheck.whenConfirmed(signal) : Promise.resolve()
   }
 
+  /**
+   * Keeps {@link isConfirmed} true until the returned function is called, so that the session need not ask when it gets
+   * what it waits for.
+   */
+  keepConfirmed(): () => void {
+    return this.#settings.asksLeader ? this.#leaderCheck.keepConfirmed() : () => undefined
+  }
+
   /** Makes the lease exact while something is held. Returns the function that ends that. */
   hold(): () => void {
     if (!this.#settings.asksLeader) return () => undefined

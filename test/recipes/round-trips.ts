@@ -7,6 +7,8 @@ import { Machine } from '../simulation/machine.ts'
 
 /** The time of a round trip, ms. */
 const ROUND_TRIP = 10
+/** The session timeout of all clients, in round trips. */
+export const SESSION_TIMEOUT = 4000
 /** Makes a Machine delay every packet by half a round trip. */
 const always = () => 0.999
 
@@ -49,7 +51,7 @@ export class DistantServer implements AsyncDisposable {
   async open(): Promise<Client> {
     const dial = new Machine(this.#clock, always).dialThrough(this.server.dial)
     const onFrame = this.#onFrame
-    const options = { dial, clock: this.#clock, sessionTimeout: 40_000, onFrame }
+    const options = { dial, clock: this.#clock, sessionTimeout: SESSION_TIMEOUT * ROUND_TRIP, onFrame }
     const client = await this.#clock.until(connect(this.server.connectString, options))
     this.#clients.push(client)
     return client

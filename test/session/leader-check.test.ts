@@ -109,27 +109,45 @@ describe('a session asks the leader', () => {
     expect(sent).not.to.include('sync').and.not.to.include('multi')
   })
 
-  it('twice before it takes a lock for which it has waited long', async () => {
-    const [holder, waiter] = [await open({ onFrame: undefined }), await open()]
+  it('while it is the next for a lock, and not when its turn comes', async () => {
+    const [holder, next, later] = [await open({ onFrame: undefined }), await open(), await open({ onFrame: undefined })]
     const held = await clock.until(new Mutex(holder, '/lock').acquire())
-    const next = new Mutex(waiter, '/lock').acquire()
+    const granted = new Mutex(next, '/lock').acquire()
+    await clock.advance(10)
+    const last = new Mutex(later, '/lock').acquire()
     await clock.advance(10 * T)
     sent.length = 0
     await held.release()
-    const granted = await clock.until(next)
-    expect(sent.filter(name => name === 'sync' || name === 'multi')).to.deep.equal(['sync', 'multi'])
-    expect(granted.validFor()).to.be.above(T / 3)
-    await granted.release()
+    expect((await clock.until(granted)).validFor()).to.be.above(T / 3)
+    expect(sent).not.to.include('sync').and.not.to.include('multi')
+    await (await granted).release()
+    await (await clock.until(last)).release()
+  })
+
+  it('not while others are before it in the queue of a lock', async () => {
+    const [holder, next, later] = [await open({ onFrame: undefined }), await open({ onFrame: undefined }), await open()]
+    const held = await clock.until(new Mutex(holder, '/lock').acquire())
+    const granted = new Mutex(next, '/lock').acquire()
+    await clock.advance(10)
+    const last = new Mutex(later, '/lock').acquire()
+    await clock.advance(T)
+    expect(await framesIn(10 * T)).to.deep.equal({ ping: 33 })
+    await held.release()
+    await (await clock.until(granted)).release()
+    await (await clock.until(last)).release()
   })
 
   it('and takes no lock while the leader does not answer', async () => {
-    const [holder, waiter] = [await open(), await open()]
+    const [holder, second, waiter] = [await open(), await open(), await open()]
     const held = await clock.until(new Mutex(holder, '/lock').acquire())
+    const granted = new Mutex(second, '/lock').acquire()
+    await clock.advance(10)
     const next = new Mutex(waiter, '/lock').acquire()
     const isGranted = trackSettled(next)
     await clock.advance(10 * T)
     const hold = server.faults.hold('sync', { session: waiter.sessionId })
     await held.release()
+    await (await clock.until(granted)).release()
     await clock.advance(T / 4)
     expect(isGranted()).to.equal(false)
     hold.release()

@@ -1,6 +1,6 @@
 // The queue of a lock: nodes in one directory. This file: a contender, from its first request to its turn.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { inBackground, isConfirmed, newPace, whenConfirmed } from '../../client/recipe-support.ts'
+import { inBackground, isConfirmed, keepConfirmed, newPace, whenConfirmed } from '../../client/recipe-support.ts'
 import { join, parentOf } from '../../protocol/index.ts'
 import { listChildren, type Children } from '../node/children.ts'
 import type { OwnNode } from '../node/own-node.ts'
@@ -35,8 +35,7 @@ export abstract class Waiter<R> {
   async waitForTurn(signal: AbortSignal): Promise<void> {
     const { client } = this.queue
     const pace = newPace(client)
-    const read = () => this.read(signal)
-    let turn = await this.turnIn(await this.ownNode.create(read, signal), signal)
+    let turn = await this.#enter(signal)
     for (;;) {
       const { status } = turn
       if (status === 'gone') {
@@ -44,18 +43,13 @@ export abstract class Waiter<R> {
         // so remove it. Then queue again at the end.
         await this.ownNode.remove()
         await pace.wait(signal)
-        turn = await this.turnIn(await this.ownNode.create(read, signal), signal)
+        turn = await this.#enter(signal)
         continue
       }
-      if (status === 'waiting') {
-        const ahead = turn
-        const woken = await client.retry(() => this.wait(ahead, signal), { signal })
-        if (woken === 'turn' && isConfirmed(client)) return
-        if (woken === 'turn') await whenConfirmed(client, signal)
-        if (woken === 'atOnce') await pace.wait(signal)
-      } else if (isConfirmed(client)) return
-      else await whenConfirmed(client, signal)
-      turn = await this.turnIn(await client.retry(read, { signal }), signal)
+      const woken = status === 'first' ? 'turn' : await this.#wait(turn, signal)
+      if (woken === 'turn' && (await this.#isConfirmed(signal))) return
+      if (woken === 'atOnce') await pace.wait(signal)
+      turn = await this.turnIn(await client.retry(() => this.read(signal), { signal }), signal)
     }
   }
 
@@ -66,17 +60,41 @@ export abstract class Waiter<R> {
   async tryTurn(signal: AbortSignal): Promise<boolean> {
     const { client } = this.queue
     if (!(await client.retry(() => this.isFree(signal), { signal }))) return false
-    const read = () => this.read(signal)
-    let turn = await this.turnIn(await this.ownNode.create(read, signal), signal)
+    let turn = await this.#enter(signal)
     // What was read may be older than the node.
     if (turn.status !== 'first') turn = await client.retry(() => this.turnInList(signal), { signal })
     while (turn.status === 'first') {
-      if (isConfirmed(client)) return true
-      await whenConfirmed(client, signal)
+      if (await this.#isConfirmed(signal)) return true
       turn = await client.retry(() => this.turnInList(signal), { signal })
     }
     inBackground(client, this.ownNode.remove())
     return false
+  }
+
+  async #enter(signal: AbortSignal): Promise<Turn> {
+    return this.turnIn(await this.ownNode.create(() => this.read(signal), signal), signal)
+  }
+
+  /** Waits for the contenders ahead. The next one keeps its session confirmed, so that it can hold the lock at once. */
+  async #wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+    const { client } = this.queue
+    const stop = ahead.second === undefined ? keepConfirmed(client) : undefined
+    try {
+      return await client.retry(() => this.wait(ahead, signal), { signal })
+    } finally {
+      stop?.()
+    }
+  }
+
+  /** Confirms the session, whose turn it is. Returns false if the connection was lost meanwhile: read again then. */
+  async #isConfirmed(signal: AbortSignal): Promise<boolean> {
+    const { client } = this.queue
+    const { connects } = client.stats
+    while (!isConfirmed(client)) {
+      await whenConfirmed(client, signal)
+      if (client.stats.connects !== connects) return false
+    }
+    return true
   }
 
   protected async turnInList(signal: AbortSignal): Promise<Turn> {

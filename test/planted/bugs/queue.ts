@@ -100,7 +100,7 @@ export const queue: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a waiter that is woken holds the lock without looking again whose turn it is',
-        from: '      turn = await this.turnIn(await client.retry(read, { signal }), signal)\n',
+        from: '      turn = await this.turnIn(await client.retry(() => this.read(signal), { signal }), signal)\n',
         to: '      return\n',
       },
       {

@@ -10,7 +10,7 @@ import {
   type MutexOptions,
 } from '../../../src/recipes/index.ts'
 import { dialects, type DialectName } from '../../../src/recipes/queue/dialect.ts'
-import { DistantServer, type Recipe } from '../round-trips.ts'
+import { DistantServer, SESSION_TIMEOUT, type Recipe } from '../round-trips.ts'
 
 const mutex =
   (options?: MutexOptions): Recipe =>
@@ -78,6 +78,24 @@ describe('a hand-over', () => {
       const [holder, next] = await distant.queueUp(recipe, 3)
       const expire = () => Promise.resolve(distant.server.expireSession(holder.client.sessionId))
       expect(await distant.count(expire, next.held)).to.equal(0.5)
+    })
+
+    it(`of ${name} takes one round trip after a wait of three session timeouts, because the next one keeps its session confirmed`, async () => {
+      const contenders = await distant.queueUp(recipe, 3)
+      await distant.pass(3 * SESSION_TIMEOUT)
+      expect(await distant.handOvers(contenders)).to.deep.equal([1, 1])
+    })
+
+    it(`is not needed if ${name} is free: after three idle session timeouts the acquire takes two round trips, to confirm the session`, async () => {
+      const client = await distant.open()
+      const acquire = recipe(client)
+      // Not a container, which the server would delete meanwhile.
+      await distant.until(client.ensurePath('/lock'))
+      await distant.until((await distant.until(acquire())).release())
+      await distant.pass(3 * SESSION_TIMEOUT)
+      const acquiring = acquire()
+      expect(await distant.count(() => acquiring)).to.equal(2)
+      await distant.until((await acquiring).release())
     })
 
     it(`is not needed if ${name} is free: the acquire takes one round trip, and the release another`, async () => {
