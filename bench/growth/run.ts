@@ -1,15 +1,19 @@
 // A whole run, curve by curve. Each size has a worker process, and the sizes take turns.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { connect, type Client } from '../../src/index.ts'
 import { refuseWithoutDescriptors } from '../harness/descriptors.ts'
 import { serverFor } from '../harness/server.ts'
 import { sum } from '../measure/statistics.ts'
-import { populationOf, type Workload, type Population, type Sample } from './workloads.ts'
+import { MeasuringProcess, rotated, startHelper } from '../processes/measuring-process.ts'
+import { bundled } from '../processes/program.ts'
+import {
+  populationOf,
+  type MeasureRequest,
+  type Population,
+  type Sample,
+  type Task,
+  type Workload,
+} from './workloads.ts'
 import type { Samples } from './verdict.ts'
-import { buildProgram } from './program.ts'
-import { WorkerProcess } from './worker-process.ts'
 
 export interface Plan {
   workloads: readonly Workload[]
@@ -26,9 +30,9 @@ export interface Plan {
 }
 
 export async function run(plan: Plan, show: (activity: string) => void): Promise<Samples> {
-  const program = await buildProgram()
+  const program = await bundled(new URL('child/main.ts', import.meta.url))
   await using embedded = await startEmbedded()
-  await using mock = await startMock()
+  await using mock = await startHelper(new URL('../throughput/mock.ts', import.meta.url))
   await using client = await connect(embedded.servers)
   const samples = new Map<Workload, Map<number, { own: Sample[]; baseline: Sample[] }>>()
   for (const workload of plan.workloads) {
@@ -38,7 +42,12 @@ export async function run(plan: Plan, show: (activity: string) => void): Promise
       refuseWithoutDescriptors({ sessions: sum(sizes), threads: 1, servers: mock.pid === undefined ? [] : [mock.pid] })
     // New processes for each curve, because the garbage of one probe would slow down the next one, and more so at
     // larger sizes.
-    await using processes = new WorkerProcesses(program, { mock: mock.servers, server: embedded.servers }, client, plan)
+    await using processes = new WorkerProcesses(
+      program,
+      { mock: `127.0.0.1:${mock.port}`, server: embedded.servers },
+      client,
+      plan,
+    )
     for (const size of sizes) {
       show(`${size} ${population.label}: preparing ${workload.probe}`)
       await processes.open(population, size, workload)
@@ -57,13 +66,20 @@ export async function run(plan: Plan, show: (activity: string) => void): Promise
   return samples
 }
 
+/** The process of one size. */
+interface Worker {
+  size: number
+  process: MeasuringProcess<Task | MeasureRequest, Sample | 'ready'>
+  measure(request: MeasureRequest): Promise<Sample>
+}
+
 /** The worker processes of one curve, one for each size. */
 class WorkerProcesses implements AsyncDisposable {
   readonly #program: string
   readonly #servers: { mock: string; server: string }
   readonly #client: Client
   readonly #plan: Plan
-  readonly #all: WorkerProcess[] = []
+  readonly #all: Worker[] = []
 
   constructor(program: string, servers: { mock: string; server: string }, client: Client, plan: Plan) {
     this.#program = program
@@ -75,36 +91,30 @@ class WorkerProcesses implements AsyncDisposable {
   async open({ name, execArgv = [] }: Population, size: number, { probe, baseline }: Workload): Promise<void> {
     const { path: directory } = await this.#client.create('/crowd-', '', { mode: 'persistentSequential' })
     const task = { population: name, size, directory, ...this.#servers }
-    const worker = new WorkerProcess(this.#program, task, [...execArgv, ...this.#plan.execArgv], this.#plan.signal)
-    this.#all.push(worker)
-    await worker.ready()
+    const { execArgv: more, signal, warmUp } = this.#plan
+    const about = `${size} ${name}`
+    const process: Worker['process'] = new MeasuringProcess(this.#program, {
+      about,
+      execArgv: [...execArgv, ...more],
+      signal,
+    })
+    const measure = async (request: MeasureRequest) => (await process.request(request)) as Sample
+    this.#all.push({ size, process, measure })
+    await process.request(task)
     for (const each of baseline === undefined ? [probe] : [probe, baseline])
-      await worker.measure({ probe: each, span: this.#plan.warmUp })
+      await measure({ probe: each, span: warmUp })
   }
 
-  /** Rotates the order, so that no size is always measured first. */
-  inOrder(round: number): WorkerProcess[] {
-    const first = round % this.#all.length
-    return [...this.#all.slice(first), ...this.#all.slice(0, first)]
+  inOrder(round: number): Worker[] {
+    return rotated(this.#all, round)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#all.map(worker => worker.end()))
+    await Promise.all(this.#all.map(({ process }) => process.kill()))
   }
 }
 
 async function startEmbedded(): Promise<AsyncDisposable & { servers: string }> {
   const { servers, close } = await serverFor('embedded')
   return { servers, [Symbol.asyncDispose]: close }
-}
-
-async function startMock(): Promise<AsyncDisposable & { servers: string; pid: number | undefined }> {
-  const mock = fork(fileURLToPath(new URL('../throughput/mock.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] })
-  const exited = once(mock, 'exit')
-  const [{ port }] = (await once(mock, 'message')) as [{ port: number }]
-  const stop = async () => {
-    mock.disconnect()
-    await exited
-  }
-  return { servers: `127.0.0.1:${port}`, pid: mock.pid, [Symbol.asyncDispose]: stop }
 }

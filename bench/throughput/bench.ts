@@ -1,19 +1,17 @@
 // The servers and processes of a run: the nodes on Apache's server, the mock, the proxy, and a process for each
 // measurement.
-import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { connect, type Client } from '../../src/index.ts'
 import { startApacheZooKeeper } from '../../test/support/apache-zookeeper.ts'
-import { buildChild } from './child-program.ts'
+import { MeasuringProcess, startHelper, type Helper } from '../processes/measuring-process.ts'
+import { bundled } from '../processes/program.ts'
 import { Curator } from './curator.ts'
-import { MeasuringProcess } from './measuring-process.ts'
 import { installPeers, peersFrom } from './peers.ts'
 import {
   DATA_BYTES,
   nameOf,
   NAMES,
   paths,
+  type Request,
   type SubjectName,
   type Sample,
   type Task,
@@ -39,6 +37,9 @@ export interface Turns {
   end(): Promise<void>
 }
 
+/** The time limit of one measurement, ms. */
+const DEADLINE = 120_000
+
 const dist = new URL('../../dist', import.meta.url)
 
 /** Starts the Apache server of a run. Its log is in memory. */
@@ -53,8 +54,7 @@ export class Bench implements AsyncDisposable {
   readonly #program: string
   readonly #client: Client
   readonly #ports: Record<Workload['on'], number>
-  readonly #mock: ChildProcess
-  readonly #proxy: ChildProcess
+  readonly #helpers: readonly Helper[]
   readonly #curator: Curator | undefined
   #directories = 0
 
@@ -63,21 +63,19 @@ export class Bench implements AsyncDisposable {
     program: string,
     client: Client,
     ports: Record<Workload['on'], number>,
-    mock: ChildProcess,
-    proxy: ChildProcess,
+    helpers: readonly Helper[],
     curator: Curator | undefined,
   ) {
     this.#setup = setup
     this.#program = program
     this.#client = client
     this.#ports = ports
-    this.#mock = mock
-    this.#proxy = proxy
+    this.#helpers = helpers
     this.#curator = curator
   }
 
   static async ready(setup: Setup, serverPort: number): Promise<Bench> {
-    const program = await buildChild()
+    const program = await bundled(new URL('child/main.ts', import.meta.url))
     const wanted = new Set(setup.workloads.flatMap(({ by }) => by.filter(name => setup.subjects.includes(name))))
     if (wanted.has('node-zookeeper-client') || wanted.has('zookeeper')) await installPeers()
     const curator = wanted.has('curator') ? await Curator.ready() : undefined
@@ -87,9 +85,10 @@ export class Bench implements AsyncDisposable {
     await client.ensurePath(paths.watched)
     await client.ensurePath(paths.list)
     await Promise.all(Array.from({ length: NAMES }, (_, i) => client.create(`${paths.list}/${nameOf(i)}`)))
-    const [mock, proxy] = await Promise.all([helper('mock.ts'), helper('remote.ts', String(serverPort))])
+    const start = (file: string, ...args: string[]) => startHelper(new URL(file, import.meta.url), ...args)
+    const [mock, proxy] = await Promise.all([start('mock.ts'), start('remote.ts', String(serverPort))])
     const ports = { server: serverPort, mock: mock.port, remote: proxy.port }
-    return new Bench(setup, program, client, ports, mock.process, proxy.process, curator)
+    return new Bench(setup, program, client, ports, [mock, proxy], curator)
   }
 
   /** Measures a subject in a process of its own. */
@@ -132,15 +131,19 @@ export class Bench implements AsyncDisposable {
     return { subject, measure, port: this.#ports[on], directory, warmUp, span, dist: built.href, peers: peersFrom }
   }
 
-  #start(task: Task): MeasuringProcess {
-    const changeWatchedNode = () => void this.#client.setData(paths.watched, '')
-    return new MeasuringProcess(this.#program, task, this.#setup.execArgv, changeWatchedNode)
+  #start(task: Task): MeasuringProcess<Task | Request, Sample | 'ready', 'change' | 'now'> {
+    const about = `${task.subject}: ${JSON.stringify(task.measure)}`
+    return new MeasuringProcess(this.#program, { about, execArgv: this.#setup.execArgv }, message => {
+      // The process asks for a change of the watched node, and says when it is ready to be notified.
+      if (message === 'change') return send => send('ready')
+      return message === 'now' ? () => void this.#client.setData(paths.watched, '') : undefined
+    })
   }
 
   async #measureIn(task: Task): Promise<Sample> {
     const process = this.#start(task)
     try {
-      return (await process.request(task)) as Sample
+      return (await process.request(task, DEADLINE)) as Sample
     } finally {
       await process.exited()
     }
@@ -158,15 +161,7 @@ export class Bench implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#mock.kill()
-    this.#proxy.kill()
+    await Promise.all(this.#helpers.map(helper => helper.end()))
     await this.#client.close()
   }
-}
-
-/** Starts a process that listens on a port and sends its number. */
-async function helper(file: string, ...args: string[]): Promise<{ process: ChildProcess; port: number }> {
-  const process = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv: ['--import', 'tsx'] })
-  const [{ port }] = (await once(process, 'message')) as [{ port: number }]
-  return { process, port }
 }

@@ -3,6 +3,7 @@ import { loadavg } from 'node:os'
 import { thisMachine } from '../output/result.ts'
 import { exitWithUsageError, parseOrExit, UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
 import { median } from '../measure/statistics.ts'
+import { rotated } from '../processes/measuring-process.ts'
 import { Bench, startServer } from './bench.ts'
 import { callTableOf, slowdownsOf } from './call-table.ts'
 import { referenceTo, type Reference } from './reference.ts'
@@ -70,10 +71,7 @@ async function measureRound(bench: Bench, workload: Workload, turns: number): Pr
     subjects.map(async name => ({ name, turns: await bench.open(workload, name), samples: [] as Sample[] })),
   )
   for (let turn = 0; turn < turns; turn++)
-    for (let i = 0; i < all.length; i++) {
-      const subject = all[(turn + i) % all.length]
-      if (subject !== undefined) subject.samples.push(await subject.turns.measure())
-    }
+    for (const { samples, turns } of rotated(all, turn)) samples.push(await turns.measure())
   await Promise.all(all.map(({ turns }) => turns.end()))
   const middle = (samples: readonly Sample[]): Sample => ({
     operations: 1,

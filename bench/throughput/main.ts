@@ -1,9 +1,10 @@
 // `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process.
 // See bench/README.md.
-// May import: bench/measure/statistics.ts, bench/output, src/index.ts, src/protocol/index.ts, test/support,
-// @typescript/typescript6.
+// May import: bench/measure/statistics.ts, bench/output, bench/processes, src/index.ts, src/protocol/index.ts,
+// test/support.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { thisMachine } from '../output/result.ts'
+import { rotated } from '../processes/measuring-process.ts'
 import { parseOrExit } from '../output/usage.ts'
 import { Bench, startServer } from './bench.ts'
 import { verdictsOf } from './verdict.ts'
@@ -24,8 +25,7 @@ async function main(options: Options): Promise<void> {
       const all = workload.by.filter(
         name => options.subjects.includes(name) && (round < options.peerRounds || isNeededByTarget(workload, name)),
       )
-      // Rotate the order, so that no subject is always measured first.
-      const turns = all.map((_, turn) => all[(turn + round) % all.length] as SubjectName)
+      const turns = rotated(all, round)
       const measure = async (subject: SubjectName) => {
         process.stderr.write(`\r\x1b[Kround ${round + 1} of ${options.rounds}: ${workload.name}, ${subject}`)
         const sample = await bench.measure(workload, subject)
