@@ -367,7 +367,9 @@ export class Connection implements TransportHandler, HeartbeatOwner {
       : this.#isOpen
         ? 'connected, but no session'
         : 'no connection'
-    this.#fail(`${missing} within ${this.#attemptTimeout} ms`)
+    const failure = temporary(`${missing} within ${this.#attemptTimeout} ms`)
+    const unanswered = this.#isEstablished ? undefined : this.#isOpen ? 'handshake' : 'connection'
+    this.#endWith({ ...failure, unanswered })
   }
 
   onSilence(detail: string): void {

@@ -60,6 +60,9 @@ export interface SessionSettings
 /** The longest time that close() takes by default, in milliseconds. */
 const CLOSE_TIMEOUT = 2000
 
+/** The share of the session timeout after which a silent session has expired: a tick more, which is half of it at most. */
+const EXPIRY_SHARE = 1.5
+
 /** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
 const MOST_CLOSED_DURING_SASL = 3
 
@@ -313,16 +316,27 @@ export class Session
   }
 
   #dialAfter(ms: number): void {
-    this.#dialTimer = this.#settings.clock.setTimeout(() => this.hosts.dialNext(), ms)
+    const { clock } = this.#settings
+    this.#dialTimer = clock.setTimeout(() => {
+      if (!this.#lease.expired || !this.hosts.areSilent) return this.hosts.dialNext()
+      // A handshake that arrives renews the session at the leader, even if the answer is lost. If the session is presumed
+      // lost, the servers get the time to expire it, because others wait for its locks.
+      this.#dialTimer = clock.setTimeout(() => this.hosts.dialNext(), this.#timeout * EXPIRY_SHARE)
+      this.hosts.dialAnswering()
+    }, ms)
   }
 
   // Called by the provider of hosts
 
+  /** A lock is kept only if the leader confirms the session before the lease ends. */
   timeToConnect(): number {
-    return this.state === 'connecting' ? Math.min(this.#timeout, this.#settings.connectTimeout) : this.#timeout
+    if (this.state === 'connecting') return Math.min(this.#timeout, this.#settings.connectTimeout)
+    const left = this.#lease.isHeld ? this.#lease.remaining() : 0
+    return left > this.#timeout / 8 ? left : this.#timeout
   }
 
   dial(host: Address, timeout: number): void {
+    this.#settings.clock.clearTimeout(this.#dialTimer)
     this.checkLease()
     if (isTerminal(this.state)) return
     this.diagnostics.onAttempt(host)

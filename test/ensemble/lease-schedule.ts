@@ -70,7 +70,7 @@ export async function cutOnce(stage: Stage, schedule: Schedule): Promise<Outcome
     return Rivalry.begin(stage, holder, rival, `/${name}-${i}`)
   })
   const locks = await stage.settled(Promise.all(begun))
-  await stage.wait(random() * 2 * Math.max(...timeouts))
+  await stage.wait(random() * Math.max(...timeouts))
   await inject(stage, victim, cut, random)
   // A server that is cut off gives up after syncLimit ticks, then the sessions expire.
   const end = stage.now() + (syncLimit + 4) * tick + Math.max(...timeouts)
@@ -153,12 +153,14 @@ class Rivalry {
   }
 }
 
+export const kindOf = ({ fault, way, isLeader }: Cut): string =>
+  `${isLeader ? 'leader' : 'follower'}, ${fault}${fault === 'delay' ? '' : `, ${way}`}`
+
 /** Returns a table of the outcomes, a line for each kind of cut. */
 export function tableOf(outcomes: readonly Outcome[]): string {
   const kinds = new Map<string, Outcome[]>()
   for (const outcome of outcomes) {
-    const { fault, way, isLeader } = outcome
-    const kind = `${isLeader ? 'leader' : 'follower'}, ${fault}${fault === 'delay' ? '' : `, ${way}`}`
+    const kind = kindOf(outcome)
     kinds.set(kind, [...(kinds.get(kind) ?? []), outcome])
   }
   return [...kinds]

@@ -12,6 +12,8 @@ import { QuorumLink, type Direction } from './quorum-link.ts'
 import { RunningEnsemble, SYNC_LIMIT, TICK } from './running-ensemble.ts'
 
 export interface EnsembleOptions extends ApacheZooKeeperOptions {
+  /** The jars of the servers. Default: those of `ZOOKEEPER_HOME`, or of Debian's package. */
+  classPath?: string | undefined
   /** The number of servers that vote. Default 3. */
   size?: number
   /** The number of servers that do not vote. Default 0. */
@@ -65,8 +67,9 @@ export class Ensemble extends RunningEnsemble<ApacheZooKeeper> {
     dynamic = false,
     config,
     jvm = [],
+    classPath,
   }: EnsembleOptions = {}): Promise<Ensemble> {
-    const classPath = await findApacheZooKeeper()
+    const jars = classPath ?? (await findApacheZooKeeper())
     const memory = '/dev/shm'
     const switches = [`-Dzookeeper.DigestAuthenticationProvider.superDigest=${SUPER_DIGEST}`, ...jvm]
     const ports: Ports[] = []
@@ -86,7 +89,7 @@ export class Ensemble extends RunningEnsemble<ApacheZooKeeper> {
       const directory = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'apache-zookeeper-'))
       await writeFile(join(directory, 'myid'), String(i + 1))
       const all = { tickTime: TICK, initLimit: 40, syncLimit: SYNC_LIMIT, ...lines, ...(dynamic && DYNAMIC), ...config }
-      servers.push(new ApacheZooKeeper(classPath, directory, own.client, { config: all, jvm: switches }))
+      servers.push(new ApacheZooKeeper(jars, directory, own.client, { config: all, jvm: switches }))
     }
     const at = (i: number) => servers[i] as ApacheZooKeeper
     const byServer = links.map((row, i) => [at(i), new Map(row.map((both, j) => [at(j), both ?? []]))] as const)

@@ -12,6 +12,8 @@ interface ProxyContext {
   frames: PassedFrame[]
 }
 
+const FOUR_LETTERS = /^[a-z]{4}$/
+
 export class ProxiedConnection {
   readonly #client: Socket
   readonly #server: Socket
@@ -20,6 +22,8 @@ export class ProxiedConnection {
   readonly #planByXid = new Map<number, Plan>()
   readonly #awaitsFirstFrame = new Set(['client', 'server'])
   #held: Buffer[] | undefined
+  /** True if the client has sent a four-letter word, which is no frame. */
+  #isWord: boolean | undefined
   /** The pending writes of each direction: frames are written one after the other. */
   readonly #queues = { up: Promise.resolve(), down: Promise.resolve() }
 
@@ -33,7 +37,11 @@ export class ProxiedConnection {
       [client, this.#server, up, 'up'],
       [this.#server, client, down, 'down'],
     ] as const) {
-      from.on('data', chunk => framer.push(chunk))
+      from.on('data', chunk => {
+        if (from === client) this.#isWord ??= FOUR_LETTERS.test(chunk.toString('latin1'))
+        if (this.#isWord !== true) framer.push(chunk)
+        else if (![direction, 'both'].includes(context.conditions.blackHole ?? '')) to.write(chunk)
+      })
       from.on('error', () => undefined)
       // Frames that arrived before the end are forwarded first.
       from.on('close', () => void this.#queues[direction].then(() => to.destroy()))

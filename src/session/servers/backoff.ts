@@ -81,8 +81,7 @@ export class Backoff {
 
   /**
    * Returns the milliseconds that the next attempt may take. All attempts of the first round together take at most half
-   * of the time. So a session that loses its connection can still be saved by the last host of the round, because at
-   * that moment at least 0.7 of its timeout is left. An attempt takes at most {@link FIRST_TIMEOUT} at first, because a
+   * of the time. So a session that loses its connection can still be saved by the last host of the round. An attempt takes at most {@link FIRST_TIMEOUT} at first, because a
    * server that is just starting may never answer it. After each round of silent hosts, the time doubles, for servers
    * that are slow.
    * @param hosts the number of hosts

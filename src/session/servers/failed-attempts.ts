@@ -13,6 +13,8 @@ export interface AttemptFailure {
   /** What happened, without the server's name. */
   readonly detail: string
   readonly outlook: Outlook
+  /** What the server has not answered in the time for the attempt: the connection, or the handshake. */
+  readonly unanswered?: 'connection' | 'handshake' | undefined
   /** True if the server closed the connection while the client authenticated with SASL. */
   readonly isDuringSasl?: boolean
 }
@@ -57,9 +59,18 @@ export const nameOf = ({ host, port }: Address): string => `${host}:${port}`
 export class FailedAttempts {
   readonly #byServer = new Map<string, AttemptFailure & { count: number }>()
 
-  add(server: string, { detail, outlook }: AttemptFailure): void {
+  add(server: string, { detail, outlook, unanswered }: AttemptFailure): void {
     const count = (this.#byServer.get(server)?.count ?? 0) + 1
-    this.#byServer.set(server, { detail, outlook, count })
+    this.#byServer.set(server, { detail, outlook, unanswered, count })
+  }
+
+  /** Returns true if each of these servers was tried, none has answered, and a handshake may have arrived. */
+  areSilent(servers: readonly string[]): boolean {
+    const failures = servers.map(server => this.#byServer.get(server))
+    return (
+      failures.every(failure => failure?.unanswered !== undefined || failure?.outlook === 'absent') &&
+      failures.some(failure => failure?.unanswered === 'handshake')
+    )
   }
 
   /** Returns the best outlook of these servers: `temporary` if one of them was not tried, or may accept soon. */

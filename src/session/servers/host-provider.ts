@@ -10,7 +10,7 @@ import type { ConnectString } from './connect-string.ts'
 import { FailedAttempts, failureToOpen, nameOf, type AttemptFailure } from './failed-attempts.ts'
 import { HostList } from './hosts.ts'
 import type { SrvLookup } from './srv.ts'
-import { WritableSearch } from './writable-search.ts'
+import { answering, HostSearch, writable, type Search } from './host-search.ts'
 
 /** The parts of a session that the provider uses. */
 export interface HostProviderOwner {
@@ -62,8 +62,10 @@ export class HostProvider {
   #current: Address | undefined
   /** The host to dial before any other. */
   #preferred: Address | undefined
-  /** Created when the session first connects to a read-only server. */
-  #search: WritableSearch | undefined
+  /** The search for a server that takes writes, or for one that answers. */
+  #search: HostSearch | undefined
+  /** True if the last attempt was made because the host had answered a question. */
+  #hasAnswered = false
   #hasEnded = false
   #refreshTimer: unknown
 
@@ -86,6 +88,7 @@ export class HostProvider {
 
   /** Dials the next host. Looks up the SRV records first, if the connect string names some. */
   dialNext(): void {
+    this.#hasAnswered = false
     if (this.#servers.srv === undefined) this.#dial()
     else void this.#lookUpAndDial(this.#servers.srv)
   }
@@ -182,6 +185,7 @@ export class HostProvider {
   }
 
   #dial(): void {
+    this.#search?.stop()
     this.#current = this.#preferred ?? this.#hosts.next()
     this.#preferred = undefined
     const timeout = this.#attemptTimeout
@@ -197,12 +201,43 @@ export class HostProvider {
   }
 
   #searchWritable(): void {
-    this.#search ??= new WritableSearch(this.#settings, host => {
-      this.#preferred = host
-      this.#owner.leave(`${host.host}:${host.port} takes writes`)
-    })
     // If the present host is the only one, it is asked too, because its name may stand for several servers.
-    this.#search.start(() => this.#hosts.allBut(this.#current))
+    this.#searchFor(
+      writable,
+      () => this.#hosts.allBut(this.#current),
+      host => {
+        this.#preferred = host
+        this.#owner.leave(`${host.host}:${host.port} takes writes`)
+      },
+    )
+  }
+
+  /** True if each server was tried since the last connection, none has answered, and a handshake may have arrived. */
+  get areSilent(): boolean {
+    return this.#failed?.areSilent(this.#names) === true
+  }
+
+  /**
+   * Dials as soon as an answer of a host to a question arrives, unless {@link dialNext} is called before. Does nothing
+   * if a host has answered a question before, and then not the handshake, because its connection is too slow for that.
+   */
+  dialAnswering(): void {
+    if (this.#hasAnswered) return
+    this.#searchFor(
+      answering,
+      () => this.#hosts.round,
+      host => {
+        this.#preferred = host
+        this.dialNext()
+        this.#hasAnswered = true
+      },
+    )
+  }
+
+  #searchFor(search: Search, hosts: () => readonly Address[], found: (host: Address) => void): void {
+    this.#search?.stop()
+    this.#search = new HostSearch(this.#settings, search, found)
+    this.#search.start(hosts)
   }
 
   #replace(hosts: readonly Address[], fallback: readonly Address[] = []): void {

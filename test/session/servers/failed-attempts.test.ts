@@ -26,6 +26,20 @@ describe('FailedAttempts', () => {
     expect(failed.outlookOf(['b'])).to.equal('absent')
   })
 
+  it('notices that no server answers, although a handshake may have arrived', () => {
+    const failed = new FailedAttempts()
+    const silent = (unanswered: AttemptFailure['unanswered']) => ({ ...temporary('silent'), unanswered })
+    failed.add('a', absent)
+    expect(failed.areSilent(['a'])).to.equal(false)
+    failed.add('b', silent('connection'))
+    expect(failed.areSilent(['a', 'b'])).to.equal(false)
+    failed.add('c', silent('handshake'))
+    expect(failed.areSilent(['a', 'b', 'c'])).to.equal(true)
+    expect(failed.areSilent(['a', 'b', 'c', 'not tried'])).to.equal(false)
+    failed.add('a', temporary('closed the connection'))
+    expect(failed.areSilent(['a', 'b', 'c'])).to.equal(false)
+  })
+
   it('describes the last failure of each server, the number of attempts, and the servers without one', () => {
     const failed = new FailedAttempts()
     failed.add('a', temporary('busy'))

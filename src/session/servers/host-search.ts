@@ -1,12 +1,25 @@
-// Searches for a server that takes writes, while the session is connected to a read-only one.
+// Searches for a server by a four-letter word, which concerns no session.
 import type { Clock } from '../../runtime/clock.ts'
 import type { Address, Dial, Transport } from '../../transport/transport.ts'
 
 const FIRST_PAUSE = 100
-const LONGEST_PAUSE = 60_000
 const QUESTION = Buffer.from('isro')
 /** The answer of a server that takes writes, without a newline. A read-only server answers `ro` (IsroCommand). */
 const WRITABLE = 'rw'
+
+/** Which server is searched. */
+export interface Search {
+  /** Decides by the first characters of an answer. It is empty if the server has not answered. */
+  accepts(answer: string): boolean
+  /** The longest pause between two questions, in milliseconds. */
+  longestPause: number
+}
+
+/** A server that takes writes, while the session is connected to a read-only one. */
+export const writable: Search = { accepts: answer => answer.trim() === WRITABLE, longestPause: 60_000 }
+
+/** A server whose answers arrive. One that may not execute the word says so (4lw.commands.whitelist). */
+export const answering: Search = { accepts: answer => answer !== '', longestPause: 1000 }
 
 export interface SearchSettings {
   dial: Dial
@@ -15,20 +28,19 @@ export interface SearchSettings {
   attemptTimeout: number
 }
 
-/**
- * Asks one host after another until one accepts writes. The pauses before the questions start with 100 ms, and double
- * up to a minute.
- */
-export class WritableSearch {
+/** Asks one host after another until one is accepted. The pauses before the questions start with 100 ms, and double. */
+export class HostSearch {
   readonly #settings: SearchSettings
+  readonly #search: Search
   readonly #found: (host: Address) => void
   #timer: unknown
   #transport: Transport | undefined
   /** Counts each probe and each stop. A callback of a probe is ignored if the count has changed since its start. */
   #turn = 0
 
-  constructor(settings: SearchSettings, found: (host: Address) => void) {
+  constructor(settings: SearchSettings, search: Search, found: (host: Address) => void) {
     this.#settings = settings
+    this.#search = search
     this.#found = found
   }
 
@@ -46,7 +58,7 @@ export class WritableSearch {
   }
 
   #wait(hosts: () => readonly Address[], probes: number): void {
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(probes, 16))
+    const pause = Math.min(this.#search.longestPause, FIRST_PAUSE * 2 ** Math.min(probes, 16))
     this.#timer = this.#settings.clock.setTimeout(() => this.#probe(hosts, probes), pause)
   }
 
@@ -59,7 +71,7 @@ export class WritableSearch {
     const over = () => {
       if (turn !== this.#turn) return
       this.stop()
-      if (answer.trim() === WRITABLE) this.#found(host)
+      if (this.#search.accepts(answer)) this.#found(host)
       else this.#wait(hosts, probes + 1)
     }
     this.#timer = clock.setTimeout(over, attemptTimeout)

@@ -1,0 +1,97 @@
+// A session that is presumed lost, and whose servers are silent: its handshakes may still arrive, and would keep it alive.
+import { expect } from 'chai'
+import { connect, type Client } from '../../../src/client/index.ts'
+import { Server } from '../../../src/server/index.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
+import type { Dial } from '../../../src/transport/transport.ts'
+
+const T = 6000
+
+describe('a session that is presumed lost', () => {
+  let clock: VirtualClock
+  let server: Server
+  let client: Client
+  /** What the server's answers are reduced to. */
+  let passes: (bytes: Buffer) => boolean
+  /** The first bytes of each connection, as a four-letter word or the length of a handshake. */
+  let sent: { at: number; what: string }[]
+
+  beforeEach(async () => {
+    clock = new VirtualClock()
+    server = await Server.start({ listen: false, clock })
+    passes = () => true
+    sent = []
+    const dial: Dial = (address, handler) => {
+      let isFirst = true
+      const transport = server.dial(address, {
+        opened: () => handler.opened(),
+        received: chunk => {
+          if (passes(chunk)) handler.received(chunk)
+        },
+        closed: cause => {
+          if (passes(Buffer.alloc(0))) handler.closed(cause)
+        },
+      })
+      const write = (bytes: Uint8Array) => {
+        if (isFirst)
+          sent.push({ at: clock.now(), what: bytes.length === 4 ? Buffer.from(bytes).toString() : 'handshake' })
+        isFirst = false
+        transport.write(bytes)
+      }
+      return { write, destroy: () => transport.destroy() }
+    }
+    client = await clock.until(connect('a,b', { dial, clock, random: () => 0.5, sessionTimeout: T }))
+  })
+  afterEach(async () => {
+    passes = () => true
+    await clock.until(client.close())
+    await server.close()
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('sends questions instead of handshakes while no answer arrives, and expires', async () => {
+    passes = () => false
+    await clock.advance(1.2 * T)
+    sent.length = 0
+    await clock.advance(1.2 * T)
+    expect(new Set(sent.map(({ what }) => what))).to.deep.equal(new Set(['isro']))
+    expect(server.snapshot().sessions).to.deep.equal([])
+    passes = () => true
+    const healedAt = clock.now()
+    await clock.until(client.whenConnected().catch(() => undefined))
+    expect(client.state).to.equal('expired')
+    expect(clock.now() - healedAt, 'ms until an answer is noticed').to.be.at.most(3000)
+  })
+
+  it('sends a handshake every 1.5 T if the questions are never answered', async () => {
+    passes = bytes => bytes.length > 8
+    await clock.advance(T)
+    passes = () => false
+    await clock.advance(T)
+    sent.length = 0
+    await clock.advance(9 * T)
+    const handshakes = sent.filter(({ what }) => what === 'handshake')
+    expect(handshakes.length).to.be.within(4, 6)
+    for (const [i, { at }] of handshakes.entries())
+      if (i > 0) expect(at - (handshakes[i - 1]?.at ?? 0)).to.be.at.least(1.5 * T)
+  })
+
+  it('sends one handshake after an answer to a question, and then none for 1.5 T if that is not answered', async () => {
+    passes = () => false
+    await clock.advance(2 * T)
+    passes = bytes => bytes.length > 0 && bytes.length <= 4
+    sent.length = 0
+    await clock.advance(1.5 * T)
+    expect(sent.filter(({ what }) => what === 'handshake')).to.have.length(1)
+  })
+
+  it('sends a handshake at once when a server that was down is there again', async () => {
+    await server.stop()
+    await clock.advance(2 * T)
+    sent.length = 0
+    await clock.advance(T)
+    await server.start()
+    await clock.until(client.whenConnected().catch(() => undefined))
+    expect(sent.map(({ what }) => what)).to.deep.equal(['handshake'])
+  })
+})
