@@ -3,10 +3,10 @@ import { constants } from 'node:os'
 import { createInterface } from 'node:readline'
 import { ReadStream, WriteStream } from 'node:tty'
 import type { Client, State } from '../../client/index.ts'
-import { forwardAbort, onAbort, untilAborted } from '../../runtime/abort.ts'
-import type { Clock } from '../../runtime/clock.ts'
+import { forwardAbort, onAbort } from '../../runtime/abort.ts'
 import { command, type Context } from '../runner/command.ts'
 import { Interrupted, statuses } from '../runner/failure.ts'
+import { withTimeout } from '../runner/run.ts'
 import { suspend } from '../runner/signals.ts'
 import { escaped } from '../runner/text.ts'
 import { complete } from '../shell/completion.ts'
@@ -103,7 +103,9 @@ async function interactive(context: Context, stdin: ReadStream, stdout: WriteStr
   )
   const prompt = () => promptOf(target.servers, session.state, shell.current)
   const ask = <T>(question: (zk: Client, signal: AbortSignal) => Promise<T>, otherwise: T): Promise<T> =>
-    withTimeout(clock, async signal => question(await session.open(), signal)).catch(() => otherwise)
+    withTimeout(clock, COMPLETION_TIMEOUT, async signal => question(await session.open(), signal)).catch(
+      () => otherwise,
+    )
   try {
     await session.open()
     terminal = new Terminal({
@@ -114,6 +116,7 @@ async function interactive(context: Context, stdin: ReadStream, stdout: WriteStr
         complete(line, {
           commands: shell.commands,
           current: shell.current,
+          hasConnectionOptions: false,
           childrenOf: path => ask(async (zk, signal) => (await zk.getChildren(path, { signal })).children, []),
           hasChildren: path =>
             ask(async (zk, signal) => ((await zk.exists(path, { signal }))?.numChildren ?? 0) > 0, false),
@@ -164,14 +167,3 @@ function promptOf(servers: string, state: State, current: string): string {
 const LONGEST_SERVERS = 30
 
 const stateTexts: Partial<Record<State, string>> = { connectedReadOnly: 'read-only' }
-
-/** Rejects if the work takes too long. */
-async function withTimeout<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController()
-  const timer = clock.setTimeout(() => controller.abort(new Error('too late')), COMPLETION_TIMEOUT)
-  try {
-    return await untilAborted(work(controller.signal), controller.signal)
-  } finally {
-    clock.clearTimeout(timer)
-  }
-}

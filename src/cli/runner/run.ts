@@ -1,5 +1,6 @@
 // Runs one command, for the process and for the shell, and returns its exit status.
 import { onAbort, untilAborted } from '../../runtime/abort.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import { optionsOf, parse, type Parsed } from './arguments.ts'
 import type { Command, Context, Host, Options, Sessions, Values } from './command.ts'
 import { messageOf, statusOf, statuses, UsageError } from './failure.ts'
@@ -44,6 +45,17 @@ function report(command: Command, error: unknown, err: Output): number {
   // Not through Output, which does not write after the end.
   if (message !== undefined) err.stream.write(`zkwire ${command.name}: ${message}${hint}\n`)
   return statusOf(error)
+}
+
+/** Rejects if the work takes longer than `ms` milliseconds. */
+export async function withTimeout<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const timer = clock.setTimeout(() => controller.abort(new Error('too late')), ms)
+  try {
+    return await untilAborted(work(controller.signal), controller.signal)
+  } finally {
+    clock.clearTimeout(timer)
+  }
 }
 
 function contextOf(

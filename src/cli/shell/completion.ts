@@ -1,4 +1,5 @@
-// What the key Tab offers: commands, options, and the paths of nodes.
+// What the key Tab offers: commands, options, and the paths of nodes. For the prompt of `zkwire shell`, and for other
+// shells (`zkwire completion`).
 import type { Command, CommandTable } from '../runner/command.ts'
 import { optionsOf } from '../runner/arguments.ts'
 import { escaped } from '../runner/text.ts'
@@ -7,12 +8,20 @@ import { quoted, wordsOf } from './words.ts'
 
 export interface CompletionOwner {
   readonly commands: CommandTable
-  /** The current node. */
-  readonly current: string
+  /** The current node, at which relative paths start. Undefined if there are none. */
+  readonly current: string | undefined
+  /** True if the commands have the options of a connection. */
+  readonly hasConnectionOptions: boolean
   /** Returns the names of the children, or none if the server does not answer in a short time. */
   childrenOf(path: string): Promise<readonly string[]>
   /** True if the node has children. */
   hasChildren(path: string): Promise<boolean>
+}
+
+/** One word, not quoted, and what follows it: a space if the word is complete. */
+export interface Candidate {
+  readonly text: string
+  readonly end: ' ' | '/' | ''
 }
 
 /** The candidates, each as it is typed, and the end of the line that they replace. */
@@ -24,21 +33,25 @@ export async function complete(line: string, owner: CompletionOwner): Promise<Co
   const isNewWord = openQuote === undefined && (line === '' || /\s$/.test(line)) && !/\\\s$/.test(line)
   const last = isNewWord ? undefined : words.at(-1)
   const typed = last === undefined ? '' : line.slice(last.start)
-  const text = last?.text ?? ''
-  const before = last === undefined ? words : words.slice(0, -1)
-  const [name] = before
-  if (name === undefined) return [matching(text, owner.commands.keys()), typed]
-  const command = await owner.commands.get(name.text)?.()
-  if (command === undefined) return [[], typed]
-  return [
-    await argumentsOf(
-      command,
-      before.slice(1).map(each => each.text),
-      text,
-      owner,
-    ),
-    typed,
-  ]
+  const before = (last === undefined ? words : words.slice(0, -1)).map(({ text }) => text)
+  const candidates = await candidatesOf(before, last?.text ?? '', owner)
+  return [candidates === 'files' ? [] : candidates.map(({ text, end }) => quoted(text) + end), typed]
+}
+
+/**
+ * Returns what a word may become.
+ * @param before the words before it, from the command on
+ * @returns `files` if it is the name of a local file
+ */
+export async function candidatesOf(
+  before: readonly string[],
+  text: string,
+  owner: CompletionOwner,
+): Promise<readonly Candidate[] | 'files'> {
+  const [name, ...others] = before
+  if (name === undefined) return matching(text, owner.commands.keys())
+  const command = await owner.commands.get(name)?.()
+  return command === undefined ? [] : argumentsOf(command, others, text, owner)
 }
 
 async function argumentsOf(
@@ -46,34 +59,38 @@ async function argumentsOf(
   before: readonly string[],
   text: string,
   owner: CompletionOwner,
-): Promise<readonly string[]> {
-  const options = optionsOf(command, false)
+): Promise<readonly Candidate[] | 'files'> {
+  if (command.takesProgram === true && before.includes('--')) return 'files'
+  const options = optionsOf(command, owner.hasConnectionOptions)
   const longNames = Object.keys(options).map(each => `--${each}`)
   if (text.startsWith('-')) return matching(text, longNames)
   const optionOf = (word: string | undefined) =>
     Object.entries(options).find(([name, { short }]) => word === `--${name}` || (short && word === `-${short}`))?.[1]
   const option = optionOf(before.at(-1))
-  if (option?.type === 'string') return matching(text, option.choices ?? [])
+  if (option?.type === 'string') return option.value === 'FILE' ? 'files' : matching(text, option.choices ?? [])
   const given = before.filter((word, i) => !word.startsWith('-') && optionOf(before[i - 1])?.type !== 'string').length
   const argument = command.arguments[given] ?? command.arguments.findLast(({ isRepeated }) => isRepeated)
   if (argument?.choices !== undefined) return matching(text, argument.choices)
   if (argument?.kind === 'command') return matching(text, owner.commands.keys())
+  if (argument?.kind === 'file') return 'files'
   return argument?.kind === 'path' || argument?.kind === 'newPath' ? paths(text, owner) : []
 }
 
-/** Each candidate ends with a space, because the word is complete. */
-const matching = (text: string, all: Iterable<string>): string[] =>
-  [...all].filter(each => each.startsWith(text)).map(each => `${quoted(each)} `)
+const matching = (text: string, all: Iterable<string>): Candidate[] =>
+  [...all].filter(each => each.startsWith(text)).map(each => ({ text: each, end: ' ' }))
 
 /** The nodes whose paths start with the text. The only one ends with a slash if it has children. */
-async function paths(text: string, owner: CompletionOwner): Promise<readonly string[]> {
+async function paths(text: string, owner: CompletionOwner): Promise<readonly Candidate[]> {
+  const { current } = owner
+  if (current === undefined && text === '') return [{ text: '/', end: '' }]
+  if (current === undefined && !text.startsWith('/')) return []
   const parent = text.slice(0, text.lastIndexOf('/') + 1)
   const prefix = text.slice(parent.length)
-  const children = await owner.childrenOf(resolvePath(owner.current, `${parent}.`))
+  const resolved = (path: string) => resolvePath(current ?? '/', path)
+  const children = await owner.childrenOf(resolved(`${parent}.`))
   // A name with a control character cannot be typed, and must not reach the terminal.
   const names = children.filter(each => each.startsWith(prefix) && escaped(each) === each).toSorted()
   const [only] = names
-  if (only === undefined || names.length > 1) return names.map(each => quoted(parent + each))
-  const end = (await owner.hasChildren(resolvePath(owner.current, parent + only))) ? '/' : ' '
-  return [quoted(parent + only) + end]
+  if (only === undefined || names.length > 1) return names.map(each => ({ text: parent + each, end: '' }))
+  return [{ text: parent + only, end: (await owner.hasChildren(resolved(parent + only))) ? '/' : ' ' }]
 }

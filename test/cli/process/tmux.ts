@@ -27,8 +27,14 @@ export class Tmux {
     this.#cancelAtExit = runAtExit(() => void execFile('tmux', ['-L', socket, 'kill-server']))
   }
 
-  /** Starts a bash with a prompt `$ ` in a terminal of 80 columns and 24 rows. */
-  static async start(env: Readonly<Record<string, string>>): Promise<Tmux> {
+  /**
+   * Starts a shell with a prompt `$ ` in a terminal of 80 columns and 24 rows.
+   * @param words default: bash
+   */
+  static async start(
+    env: Readonly<Record<string, string>>,
+    words: readonly string[] = ['bash', '--norc', '--noprofile'],
+  ): Promise<Tmux> {
     const socket = `zkwire-${process.pid}-${++count}`
     const variables = Object.entries({ PS1: '$ ', LC_ALL: 'C.UTF-8', ...env }).flatMap(([name, value]) => [
       '-e',
@@ -46,7 +52,7 @@ export class Tmux {
       '-y',
       '24',
       ...variables,
-      ...['bash', '--norc', '--noprofile'],
+      ...words,
     ])
     const tmux = new Tmux(socket)
     await tmux.until(screen => screen.startsWith('$'))

@@ -11,6 +11,7 @@ const children: Readonly<Record<string, readonly string[]>> = {
 const owner = {
   commands,
   current: '/app',
+  hasConnectionOptions: false,
   childrenOf: (path: string) => Promise.resolve(children[path] ?? []),
   hasChildren: (path: string) => Promise.resolve(path in children),
 }
