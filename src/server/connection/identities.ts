@@ -1,5 +1,5 @@
 // The identities that the client of a connection has proved, and the requests that prove more.
-import { operations, type Id, type Reader, type Writer } from '../../protocol/index.ts'
+import { JuteError, operations, type Id, type Reader, type Writer } from '../../protocol/index.ts'
 import type { Random } from '../../runtime/random.ts'
 import { SaslError } from '../../sasl/sasl-error.ts'
 import { authenticate } from '../database/acl.ts'
@@ -58,17 +58,20 @@ export class Identities {
    * (ZooKeeperServer.processSasl).
    * @throws RequestError AUTHFAILED if the client does not prove that it knows the password, or
    * SESSIONCLOSEDREQUIRESASLAUTH if the server requires that
+   * @throws JuteError if the request is malformed, or has no token
    */
   sasl(request: Reader): (writer: Writer) => void {
     const { saslUsers, random, requireSasl } = this.#settings
-    const token = saslUsers === undefined ? null : this.#step(saslUsers, random, requireSasl, request)
-    return writer => operations.sasl.response.write(writer, { token })
+    const { token } = operations.sasl.request.read(request)
+    if (token === null) throw new JuteError('the token is missing')
+    const reply = saslUsers === undefined ? null : this.#step(saslUsers, random, requireSasl, token)
+    return writer => operations.sasl.response.write(writer, { token: reply })
   }
 
-  #step(users: SaslUsers, random: Random, isRequired: boolean, request: Reader): Buffer {
+  #step(users: SaslUsers, random: Random, isRequired: boolean, token: Uint8Array): Buffer {
     this.#exchange ??= new SaslExchange(users, random)
     try {
-      const { reply, user } = this.#exchange.step(operations.sasl.request.read(request).token ?? Buffer.alloc(0))
+      const { reply, user } = this.#exchange.step(token)
       if (user !== undefined) this.#add({ scheme: 'sasl', id: user })
       return reply
     } catch (error) {

@@ -132,8 +132,8 @@ export const failed = (code: ServerErrorCode): Outcome => ({ err: errnos[code], 
 
 /**
  * Executes a request, and turns its errors into error numbers.
- * @throws JuteError if an auth packet is malformed. It closes the connection, as a malformed handshake does
- * (ZooKeeperServer.processPacket).
+ * @throws JuteError if a request of authentication is malformed. It closes the connection, as a malformed handshake
+ * does (ZooKeeperServer.processPacket).
  */
 export function execute(handler: Handler, context: OperationContext, request: Reader): Outcome {
   try {
@@ -141,7 +141,8 @@ export function execute(handler: Handler, context: OperationContext, request: Re
     return body === undefined ? 'silent' : { err: 0, body }
   } catch (error) {
     if (error instanceof RequestError) return failed(error.code)
-    if (error instanceof JuteError && handler.operation !== o.auth) return failed('MARSHALLINGERROR')
+    const isAuthentication = handler.operation === o.auth || handler.operation === o.sasl
+    if (error instanceof JuteError && !isAuthentication) return failed('MARSHALLINGERROR')
     throw error
   }
 }

@@ -148,6 +148,14 @@ export const sessions = suite('sessions', it => {
     expect(frames).to.have.length(1)
   })
 
+  it('lose their connection after a SASL request that is malformed or has no token, without a reply', async ({
+    server,
+  }) => {
+    const withoutToken: Write = writer => operations.sasl.request.write(writer, { token: null })
+    for (const body of [withoutToken, (writer: Writer) => writer.int(5), () => undefined])
+      expect(await framesOf(server, connectFrame, requestFrame(1, opcodes.sasl, body), closeFrame)).to.have.length(1)
+  })
+
   it('lose their connection after credentials without a scheme or of an unknown scheme', async ({ server }) => {
     for (const scheme of [null, 'nonsense']) {
       const packet = { type: 0, scheme, auth: null }
