@@ -49,6 +49,14 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/data.md',
       },
       {
+        ...{
+          name: 'guarantees',
+          title: 'Guarantees',
+          about: 'What each call and each recipe promises, and the test that shows it',
+        },
+        document: 'docs/guarantees.md',
+      },
+      {
         ...{ name: 'fencing', title: 'Fencing', about: 'How a store refuses the late write of a former holder' },
         document: 'docs/fencing.md',
       },
