@@ -5,7 +5,7 @@ import { internals, type Client } from './client.ts'
 import { Pace, pauseInSession } from './pace.ts'
 
 export type { Pace } from './pace.ts'
-export { isTerminal } from '../session/life/states.ts'
+export { isTerminal, terminalCodes } from '../session/life/states.ts'
 export {
   aBoolean,
   aFunction,

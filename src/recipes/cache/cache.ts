@@ -1,6 +1,6 @@
 // Local copies of nodes. This file: the public class, which connects the parts.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, protocol/option-checks.ts, runtime.
-import { callLater, checked, inBackground, isTerminal, serverPath } from '../../client/recipe-support.ts'
+import { callLater, checked, inBackground, isTerminal, serverPath, terminalCodes } from '../../client/recipe-support.ts'
 import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
@@ -201,7 +201,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     return this.#nodes(this.#keeper.copy.below(this.path))
   }
 
-  *#nodes(records: readonly (readonly [path: string, record: NodeRecord])[]): Generator<CacheNode, undefined> {
+  *#nodes(records: Iterable<readonly [path: string, record: NodeRecord]>): Generator<CacheNode, undefined> {
     for (const [path, record] of records) yield this.#keeper.node(path, record)
   }
 
@@ -368,10 +368,8 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   }
 }
 
-const endCodes = { expired: 'SESSIONEXPIRED', authFailed: 'AUTHFAILED', closed: 'CLOSED' } as const
-
-const endOf = (state: keyof typeof endCodes, path: string) =>
-  new ZooKeeperError(endCodes[state], { op: 'Cache', path, fate: 'notSent' })
+const endOf = (state: keyof typeof terminalCodes, path: string) =>
+  new ZooKeeperError(terminalCodes[state], { op: 'Cache', path, fate: 'notSent' })
 
 function previousProblem(client: Client, path: string, { previous }: CacheOptions): string | undefined {
   if (previous === undefined) return undefined

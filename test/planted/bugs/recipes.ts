@@ -11,6 +11,41 @@ export const recipes: readonly BugsOfFile[] = [
         from: 'if (isLater) await',
         to: 'if (false as boolean) await',
       },
+      {
+        bug: 'the error that ends a cache is lost if the only iteration is left by that end',
+        from: `    const rejects = hasFollowers || (this.#isAwaited && !this.#isReady)
+    this.#end({ error })
+`,
+        to: `    this.#end({ error })
+    const rejects = this.#changes.hasFollowers || (this.#isAwaited && !this.#isReady)
+`,
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/cache/cache.ts',
+    caughtBy: 'test/recipes/cache/cache.test.ts',
+    bugs: [
+      {
+        bug: 'an iteration begins with the nodes at its first next(), and then yields changes that they contain already',
+        from: 'return this.#nodes(this.#keeper.copy.below(this.path))',
+        to: `const { copy } = this.#keeper
+    return this.#nodes({ *[Symbol.iterator]() { yield* copy.below(copy.path) } })`,
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/cache/reads.ts',
+    caughtBy: 'test/recipes/cache/cache-sizes.test.ts',
+    bugs: [
+      {
+        bug: 'a cache reads together again what was too large together, and so loses each new connection',
+        from: `          each.isSent = false
+          this.#alone[each.kind].add(each.path)
+`,
+        to: `          each.isSent = false
+`,
+      },
     ],
   },
   {
