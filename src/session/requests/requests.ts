@@ -189,9 +189,15 @@ export class Requests {
 
   /** Rejects the requests in flight. Their connection was lost, so no server will answer them. */
   failInFlight(connection: RequestSender | undefined, code: ErrorCode, cause: ZooKeeperError | undefined): void {
-    for (const { request, fate } of connection?.drainInFlight() ?? []) {
+    if (connection === undefined) return
+    let isFirst = true
+    for (const { request, fate } of connection.drainInFlight()) {
       this.#forget(request)
-      request.fail(code, fate, { cause })
+      const { details, since } = request
+      const isDropped = isFirst && fate === 'unknown' && code === 'CONNECTIONLOSS' && details.fallback !== undefined
+      const isUnknown = isDropped && connection.version.onDropped(since)
+      request.fail(code, fate, { cause, detail: isUnknown ? droppedAgain(connection, request) : undefined })
+      isFirst = false
     }
   }
 
@@ -299,6 +305,10 @@ const isKnown = ({ version }: RequestSender, request: Request): boolean =>
 
 const mayLeave = (connection: RequestSender, request: Request): boolean =>
   connection.version.lacks(request.since) || connection.takes(request)
+
+const droppedAgain = ({ address }: RequestSender, { op, since }: Request): string =>
+  `${address.host}:${address.port} has closed several connections in a row after a ${op.name}, which came with 3.${since}, ` +
+  'so it seems not to know it; from now on an older operation is sent in its place'
 
 const lacking = ({ address }: RequestSender, { since, op }: Request): string =>
   `${address.host}:${address.port} has no ${op.name}${since > 0 ? `, which came with 3.${since}` : ''}`

@@ -6,12 +6,20 @@
 /** How long the client relies on what it knows, in milliseconds. The server may be replaced by another version. */
 const LIFETIME = 3_600_000
 
+/**
+ * After how many connections in a row that the server has closed without a reply to an operation the client takes it for
+ * one that the server does not know. Some servers, such as zetcd, close the connection in place of an answer.
+ */
+const DROPS = 3
+
 /** What one server's replies have shown. Versions are minor versions of 3.x, as in {@link Operation.since}. */
 export class ServerVersion {
   /** The server knows the operations of this version and of earlier ones. */
   #known = 0
   /** The server lacks the operations of this version and of later ones. */
   #lacking = Infinity
+  /** The connections that were lost in a row while an operation that the server may lack was the first in flight. */
+  #drops = 0
 
   knows(since: number): boolean {
     return since <= this.#known
@@ -29,14 +37,26 @@ export class ServerVersion {
   /** The server has executed or rejected an operation, so it knows it. */
   onKnown(since: number): void {
     if (since <= this.#known) return
+    this.#drops = 0
     this.#known = since
     if (since >= this.#lacking) this.#lacking = Infinity
+  }
+
+  /**
+   * A connection was lost before the server had replied to an operation, and after all replies that were due before.
+   * Returns true if the server seems not to know the operation.
+   */
+  onDropped(since: number): boolean {
+    if (!this.isUnsureOf(since) || ++this.#drops < DROPS) return false
+    this.onLacking(since)
+    return true
   }
 
   /** The server has answered that it does not know an operation. */
   onLacking(since: number): void {
     if (since === 0 || since >= this.#lacking) return
     this.#lacking = since
+    this.#drops = 0
     this.#known = Math.min(this.#known, since - 1)
   }
 }
