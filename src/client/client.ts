@@ -13,15 +13,16 @@ import type { Created } from './create.ts'
 import { closedError, Operations, type View } from './operations.ts'
 import type { Settings } from './options.ts'
 import { Pace } from './pace.ts'
+import { retryBy, type RetryPolicy } from './retry-policy.ts'
 import { deleteRecursive, ensurePath } from './recursive.ts'
 import { Transaction } from './transaction.ts'
 import {
   aBoolean,
+  aFunction,
   aSignal,
   aTimeout,
   checked,
   ensureChecks,
-  hasMethod,
   kindProblem,
   refuse,
   signalChecks,
@@ -81,20 +82,9 @@ export interface CloseOptions {
 const closeChecks: Checks<CloseOptions> = { timeout: aTimeout }
 
 /**
- * Decides when {@link Client.retry} repeats a task, and when it gives up. `zkwire/recipes` exports several.
- * @example
- * const once: RetryPolicy = { retry: (client, task) => task() }
- * await zk.retry(() => zk.exists('/app'), { policy: once }) // => null
- */
-export interface RetryPolicy {
-  /** Runs the task, perhaps again and again. */
-  retry<T>(client: Client, task: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>
-}
-
-/**
  * Options of {@link Client.retry}.
  * @example
- * const options: RetryOptions = { policy: retryNTimes({ retries: 3, pause: 100 }) }
+ * const options: RetryOptions = { policy: fixedPause({ pause: 100, retries: 3 }) }
  * server.dropConnections()
  * await zk.retry(() => zk.exists('/app'), options) // => null
  */
@@ -105,7 +95,7 @@ export interface RetryOptions extends SignalOption {
 
 const retryChecks: Checks<RetryOptions> = {
   ...signalChecks,
-  policy: mustBe('a retry policy', value => hasMethod(value, 'retry')),
+  policy: aFunction,
 }
 
 const whenConnectedChecks: Checks<WhenConnectedOptions> = { signal: aSignal, readOnly: aBoolean }
@@ -491,7 +481,7 @@ export class Client extends Operations implements AsyncDisposable {
     const { signal, policy } = checked('retry', '', options, retryChecks)
     if (typeof task !== 'function') throw badArguments('retry', '', 'the task must be a function')
     signal?.throwIfAborted()
-    if (policy !== undefined) return policy.retry(this, task, signal)
+    if (policy !== undefined) return retryBy(policy, this, this.#settings, task, signal)
     let pace: Pace | undefined
     for (;;) {
       try {

@@ -1,7 +1,7 @@
 // The public interface of the client: connect(), the client and its operations, supervise(). Re-exports only.
 // May import: session, session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 export { aclOf, creatorAllACL, digest, openACL, readOnlyACL } from './acl.ts'
-export type { Client, CloseOptions, RetryOptions, RetryPolicy, WatcherOptions, WhenConnectedOptions } from './client.ts'
+export type { Client, CloseOptions, RetryOptions, WatcherOptions, WhenConnectedOptions } from './client.ts'
 export type { Created } from './create.ts'
 export type { EnsembleConfig, EnsembleServer, Reconfiguration } from './ensemble-config.ts'
 export type { CreatedInMulti, MultiOp, MultiResult, MultiResults } from './multi.ts'
@@ -9,6 +9,7 @@ export type { ReadOp, ReadResult, ReadResults } from './multi-read.ts'
 export { connect, supervise, type ConnectOptions } from './node.ts'
 export type { ReadOptions } from './operations.ts'
 export type { CommonOptions } from './options.ts'
+export { exponentialBackoff, fixedPause, type PauseOptions, type RetryPolicy, type RetryState } from './retry-policy.ts'
 export type { SessionTask } from './supervise.ts'
 export type { Transaction } from './transaction.ts'
 export type { CreateOptions, Data, SignalOption, VersionOptions } from './validation.ts'

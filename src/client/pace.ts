@@ -7,7 +7,7 @@ import type { Random } from '../runtime/random.ts'
 import { isTerminal, type State, type StateListener } from '../session/life/states.ts'
 import { backoff, LONGEST_DELAY } from '../session/servers/backoff.ts'
 
-interface Stateful {
+export interface Stateful {
   readonly state: State
   on(event: 'state', listener: StateListener): unknown
   off(event: 'state', listener: StateListener): unknown

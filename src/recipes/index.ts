@@ -41,17 +41,6 @@ export {
   type ReadWriteLockOptions,
   type WriteLock,
 } from './locks/read-write-lock.ts'
-export {
-  exponentialBackoffRetry,
-  kazooRetry,
-  retryForever,
-  retryNTimes,
-  retryPolicy,
-  retryUntilElapsed,
-  type ExponentialBackoffOptions,
-  type KazooRetryOptions,
-  type RetryState,
-} from './data/retry-policies.ts'
 export { revoke } from './locks/revoke.ts'
 export { Services } from './members/services.ts'
 export type { NewInstance, Registration, ServicesOptions } from './members/registration.ts'

@@ -53,10 +53,10 @@ async function measure(): Promise<string[]> {
     await row('another consumer takes and completes an item', async () => (await theirs.take()).complete())
 
     const leaseOf = (id: string) => new Lease(client, '/lease', { id, duration: 60_000 })
-    await leaseOf('a').obtain()
+    await leaseOf('a').tryAcquire()
     await leaseOf('a').release()
-    await row('`Lease.obtain()` of a free lease', () => leaseOf('a').obtain())
-    await row('`Lease.obtain()` of a lease that another holder has', () => leaseOf('b').obtain())
+    await row('`Lease.tryAcquire()` of a free lease', () => leaseOf('a').tryAcquire())
+    await row('`Lease.tryAcquire()` of a lease that another holder has', () => leaseOf('b').tryAcquire())
     await queue.close()
     await theirs.close()
   }

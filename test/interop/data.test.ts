@@ -54,22 +54,22 @@ describeInterop('with kazoo’s data', kazoo, all => {
   it('NonBlockingLease and Lease have one holder at a time, and each renews what the other has written', async () => {
     const lease = (id: string) => new Lease(all.client, all.path, { id, duration: 60_000 })
     const theirs = (holder: string) => all.peer.ask('lease', 'single', all.path, `60 ${holder}`)
-    expect(await lease('ours').obtain()).not.to.equal(null)
+    expect(await lease('ours').tryAcquire()).not.to.equal(null)
     expect(await theirs('theirs')).to.equal('refused')
     expect(await theirs('ours')).to.equal('obtained')
-    expect(await lease('other').obtain()).to.equal(null)
+    expect(await lease('other').tryAcquire()).to.equal(null)
     await lease('ours').release()
     expect(await theirs('theirs')).to.equal('obtained')
-    expect(await lease('ours').obtain()).to.equal(null)
-    expect((await lease('theirs').obtain())?.end.getTime()).to.be.closeTo(Date.now() + 60_000, 5000)
+    expect(await lease('ours').tryAcquire()).to.equal(null)
+    expect((await lease('theirs').tryAcquire())?.end).to.be.closeTo(Date.now() + 60_000, 5000)
   })
 
   it('MultiNonBlockingLease and Lease with count have as many holders as there are leases', async () => {
     const lease = (id: string) => new Lease(all.client, all.path, { id, duration: 60_000, count: 2 })
     const theirs = (holder: string) => all.peer.ask('lease', '2', all.path, `60 ${holder}`)
     expect(await theirs('theirs')).to.equal('obtained')
-    expect(await lease('ours').obtain()).to.have.property('path', `${all.path}/1`)
-    expect(await lease('third').obtain()).to.equal(null)
+    expect(await lease('ours').tryAcquire()).to.have.property('path', `${all.path}/1`)
+    expect(await lease('third').tryAcquire()).to.equal(null)
     expect(await theirs('third')).to.equal('refused')
   })
 

@@ -9,7 +9,7 @@ import { failureOf } from '../support/settled.ts'
 const { Barrier, MultiLock, Mutex, ReadWriteLock, RecipeError, ReentrantMutex } = recipes
 
 describe('zkwire/recipes', () => {
-  it('exports the recipes, RecipeError, revoke and the retry policies, and nothing else', () => {
+  it('exports the recipes, RecipeError, revoke and uriOf, and nothing else', () => {
     expect(Object.keys(recipes).sort()).to.deep.equal([
       'Barrier',
       'Cache',
@@ -32,12 +32,6 @@ describe('zkwire/recipes', () => {
       'Services',
       'SharedValue',
       'TicketMutex',
-      'exponentialBackoffRetry',
-      'kazooRetry',
-      'retryForever',
-      'retryNTimes',
-      'retryPolicy',
-      'retryUntilElapsed',
       'revoke',
       'uriOf',
     ])

@@ -1,7 +1,7 @@
 // What recipes decide at a server that lags behind: a decision that rests on absence is made behind a sync.
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
-import { Barrier, Counter, SharedValue } from '../../src/recipes/index.ts'
+import { Barrier, Counter, Lease, SharedValue } from '../../src/recipes/index.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
@@ -18,7 +18,7 @@ interface Case {
 const cases: Readonly<Record<string, Case>> = {
   'wait() of a Barrier waits for a barrier that was raised': {
     write: client => new Barrier(client, '/barrier').raise(),
-    decide: client => outcomeOf(new Barrier(client, '/barrier').wait({ timeout: 8000 })).then(codeOf),
+    decide: client => outcomeOf(new Barrier(client, '/barrier').wait({ timeout: 5000 })).then(codeOf),
     expected: 'TIMEOUT',
   },
   'compareAndSet() of a Counter compares with the last value': {
@@ -36,8 +36,33 @@ const cases: Readonly<Record<string, Case>> = {
         .then(({ data }) => String(data)),
     expected: 'c',
   },
+  'tryAcquire() of a Lease renews the lease that its holder has, and takes no second one': {
+    prepare: client => client.ensurePath('/lease'),
+    write: async client => {
+      await leaseOf(client, 'other', 2).tryAcquire()
+      await leaseOf(client, 'host-1', 2).tryAcquire()
+      await leaseOf(client, 'other', 2).release()
+    },
+    decide: client =>
+      leaseOf(client, 'host-1', 2)
+        .tryAcquire()
+        .then(term => term?.path),
+    expected: '/lease/1',
+  },
+  'release() of a Lease ends the lease that its holder has': {
+    prepare: client => client.ensurePath('/lease'),
+    write: client => leaseOf(client, 'host-1').tryAcquire(),
+    decide: async client => {
+      await leaseOf(client, 'host-1').release()
+      await client.sync('/')
+      return client.exists('/lease/lease_holder')
+    },
+    expected: null,
+  },
 }
 
+const leaseOf = (client: Client, id: string, count?: number) =>
+  new Lease(client, '/lease', { id, count, duration: 3_600_000 })
 const codeOf = (error: unknown) => (error as { code?: unknown } | undefined)?.code
 
 describe('at a follower that lags,', () => {
@@ -50,7 +75,7 @@ describe('at a follower that lags,', () => {
         const client = await ensemble.open([follower])
         if (prepare !== undefined) await ensemble.settled(prepare(writer))
         await ensemble.settled(client.sync('/'))
-        follower.lag(2000)
+        follower.lag(500)
         await ensemble.settled(write(writer))
         expect(await ensemble.settled(decide(client))).to.deep.equal(expected)
         await ensemble.settled(client.settled())

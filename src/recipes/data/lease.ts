@@ -6,7 +6,7 @@ import type { Client } from '../../client/index.ts'
 import { Mutex } from '../locks/mutex.ts'
 import type { Held } from '../locks/held.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitCall, type WaitOptions } from '../node/cancellable.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './lease-record.ts'
 
@@ -14,7 +14,7 @@ import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './
  * Options of a {@link Lease}.
  * @example
  * const options: LeaseOptions = { id: 'host-1', duration: 60_000, count: 2 }
- * const term = await new Lease(zk, '/leases/report', options).obtain()
+ * const term = await new Lease(zk, '/leases/report', options).tryAcquire()
  * term !== null // => true
  */
 export interface LeaseOptions {
@@ -35,16 +35,16 @@ export interface LeaseOptions {
 }
 
 /**
- * A lease that was obtained.
+ * A lease that was acquired.
  * @example
- * const term: LeaseTerm | null = await new Lease(zk, '/leases/report', { id: 'host-1', duration: 60_000 }).obtain()
- * term && term.end > new Date() // => true
+ * const term: LeaseTerm | null = await new Lease(zk, '/leases/report', { id: 'host-1', duration: 60_000 }).tryAcquire()
+ * term && term.end > Date.now() // => true
  */
 export interface LeaseTerm {
   /** The path of the lease: that of the {@link Lease}, or with `count` one below it. */
   path: string
-  /** When the lease ends. Other holders compare it with their own clocks. */
-  end: Date
+  /** When the lease ends, in milliseconds since 1970. Other holders compare it with their own clocks. */
+  end: number
 }
 
 const LONGEST = 100 * 365 * 24 * 3600 * 1000
@@ -67,11 +67,11 @@ const leaseChecks: Checks<LeaseOptions> = {
  * differ by 5 s, two holders may have the lease for 5 s. Use a lock if that does harm.
  * @example
  * const duration = 70 * 60_000
- * const term = await new Lease(zk, '/leases/report', { id: 'host-1', duration }).obtain()
+ * const term = await new Lease(zk, '/leases/report', { id: 'host-1', duration }).tryAcquire()
  * term?.path // => '/leases/report'
- * await new Lease(zk, '/leases/report', { id: 'host-2', duration }).obtain() // => null
+ * await new Lease(zk, '/leases/report', { id: 'host-2', duration }).tryAcquire() // => null
  */
-export class Lease {
+export class Lease implements AsyncDisposable {
   /** The directory in which each holder has a node. */
   readonly path: string
   readonly #client: Client
@@ -89,21 +89,21 @@ export class Lease {
   }
 
   /**
-   * Obtains the lease, or renews it if this holder has it. Resolves with null if another holder has it, and does not
+   * Acquires the lease, or renews it if this holder has it. Resolves with null if another holder has it, and does not
    * wait for its end. Waits through lost connections, and while another client reads or writes the lease. If the call
-   * is cancelled, the lease may be obtained nevertheless.
+   * is cancelled, the lease may be acquired nevertheless.
    * @throws RecipeError TIMEOUT; RecipeError UNSUPPORTED if the node contains no lease of kazoo; RecipeError LOST if
    * another client deleted the node of the lock that protects the lease; the signal's reason; ZooKeeperError, for
    * example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
    * @example
    * const lease = new Lease(zk, '/leases/report', { id: 'host-1', duration: 60_000 })
-   * const term = await lease.obtain()
-   * term !== null && term.end > new Date() // => true
+   * const term = await lease.tryAcquire()
+   * term !== null && term.end > Date.now() // => true
    */
-  obtain(options: WaitOptions = {}): Promise<LeaseTerm | null> {
-    return this.#run('obtain', options, async signal => {
+  tryAcquire(options: WaitOptions = {}): Promise<LeaseTerm | null> {
+    return this.#run('tryAcquire', options, async signal => {
       for (const path of await this.#ownFirst(signal)) {
-        const term = await this.#locked(path, signal, held => this.#obtain(path, held, signal))
+        const term = await this.#locked(path, signal, held => this.#renew(path, held, signal))
         if (term !== null) return term
       }
       return null
@@ -111,22 +111,29 @@ export class Lease {
   }
 
   /**
-   * Ends the lease of this holder at once, so that another one can obtain it. Does nothing if this holder has none.
-   * Throws as {@link obtain}.
+   * Ends the lease of this holder at once, so that another one can acquire it. Does nothing if this holder has none.
+   * Throws as {@link tryAcquire}.
    * @example
    * const duration = 60_000
    * const lease = new Lease(zk, '/leases/report', { id: 'host-1', duration })
-   * await lease.obtain()
+   * await lease.tryAcquire()
    * await lease.release()
-   * const term = await new Lease(other, '/leases/report', { id: 'host-2', duration }).obtain()
+   * const term = await new Lease(other, '/leases/report', { id: 'host-2', duration }).tryAcquire()
    * term !== null // => true
    */
   release(options: WaitOptions = {}): Promise<void> {
     return this.#run('release', options, async signal => {
-      for (const path of this.#paths)
-        if ((await this.#client.retry(() => this.#read(path), { signal }))?.holder === this.#options.id)
+      const paths = this.#paths
+      const records = await this.#readSynced(paths, signal)
+      for (const [i, path] of paths.entries())
+        if (records[i]?.holder === this.#options.id)
           await this.#locked(path, signal, held => this.#remove(path, held, signal))
     })
+  }
+
+  /** Calls {@link release}, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release()
   }
 
   get #paths(): string[] {
@@ -140,11 +147,25 @@ export class Lease {
   async #ownFirst(signal: AbortSignal): Promise<string[]> {
     const paths = this.#paths
     if (paths.length === 1) return paths
-    const read = (path: string) => this.#client.retry(() => this.#read(path), { signal })
-    const records = await Promise.all(paths.map(read))
+    const records = await this.#readSynced(paths, signal)
     const now = clockOf(this.#client).wallNow()
     const own = records.findIndex(record => record?.holder === this.#options.id && now < record.end)
     return own < 0 ? paths : [...paths.splice(own, 1), ...paths]
+  }
+
+  /**
+   * Reads all leases behind a sync. Otherwise a server that lags behind would make a holder that has restarted take a
+   * second lease, or keep one that it releases.
+   */
+  #readSynced(paths: readonly string[], signal: AbortSignal): Promise<(LeaseRecord | undefined)[]> {
+    const read = async () => {
+      const [, ...records] = await Promise.all([
+        this.#client.sync(this.path, { signal }),
+        ...paths.map(path => this.#read(path, signal)),
+      ])
+      return records
+    }
+    return this.#client.retry(read, { signal })
   }
 
   /** Runs a task under kazoo's lock of the lease. */
@@ -163,9 +184,9 @@ export class Lease {
   }
 
   /** May be executed twice, because the second time it renews the lease. */
-  async #obtain(path: string, held: Held, signal: AbortSignal): Promise<LeaseTerm | null> {
+  async #renew(path: string, held: Held, signal: AbortSignal): Promise<LeaseTerm | null> {
     const { id, duration, acl } = this.#options
-    const record = await this.#read(path)
+    const record = await this.#read(path, signal)
     const now = clockOf(this.#client).wallNow()
     if (record !== undefined && !isFree(record, id, now)) return null
     const end = endAfter(now, duration)
@@ -174,19 +195,19 @@ export class Lease {
     if (record === undefined) transaction.create(node, data, { acl })
     else transaction.setData(node, data)
     await transaction.commit({ signal })
-    return { path, end: new Date(end) }
+    return { path, end }
   }
 
   async #remove(path: string, held: Held, signal: AbortSignal): Promise<void> {
-    if ((await this.#read(path))?.holder !== this.#options.id) return
+    if ((await this.#read(path, signal))?.holder !== this.#options.id) return
     await held.guard().delete(holderNode(path)).commit({ signal })
   }
 
   /** Returns undefined if there is no lease. A lease of a newer version never ends, as in kazoo. */
-  async #read(path: string): Promise<LeaseRecord | undefined> {
+  async #read(path: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
     let data
     try {
-      ;({ data } = await this.#client.getData(holderNode(path)))
+      ;({ data } = await this.#client.getData(holderNode(path), { signal }))
     } catch (error) {
       if (isCode(error, 'NONODE')) return undefined
       throw error
@@ -199,14 +220,8 @@ export class Lease {
   }
 
   #run<T>(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const call = { op, path: this.path, options, checks: waitOptionChecks }
     // The lock is released by the work itself, also after the call was cancelled.
-    return cancellable(this.#client, call, work, done =>
-      done.then(
-        () => undefined,
-        () => undefined,
-      ),
-    )
+    return cancellable(this.#client, waitCall(op, this.path, options), work)
   }
 }
 

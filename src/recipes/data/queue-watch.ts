@@ -2,7 +2,7 @@
 // one-shot watches and lists.
 import { pause, randomOf } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf } from '../../protocol/index.ts'
-import { onAbort } from '../../runtime/abort.ts'
+import { Condition } from '../../runtime/condition.ts'
 import type { Client, Watcher } from '../../client/index.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 import { QueueIndex, type QueueDirectory } from './queue-index.ts'
@@ -17,7 +17,9 @@ export class QueueWatch {
   readonly #client: Client
   readonly #path: string
   readonly #stop = new AbortController()
-  readonly #waiting = new Set<() => void>()
+  /** Notified when there may be an item to take, and at the end. */
+  readonly #changed = new Condition()
+  readonly #watchers: Watcher[] = []
   /** Ends the pauses between two lists. */
   #hurry = new AbortController()
   /** True if the server has no persistent watches. The index then learns what other clients do only by lists. */
@@ -41,6 +43,8 @@ export class QueueWatch {
   pick(losses: number): string | undefined {
     const name = this.index.pick(losses, randomOf(this.#client))
     if (name === undefined) this.#endPauses()
+    // Marked before the request is sent, because the event of a deletion may come before the replies are handled.
+    else this.index.change('taken', name, true)
     return name
   }
 
@@ -48,45 +52,40 @@ export class QueueWatch {
   async whenAvailable(signal: AbortSignal): Promise<void> {
     while (this.index.isEmpty) {
       this.#stop.signal.throwIfAborted()
-      signal.throwIfAborted()
-      await new Promise<void>(resolve => {
-        const end = () => {
-          this.#waiting.delete(end)
-          stopListening()
-          resolve()
-        }
-        this.#waiting.add(end)
-        const stopListening = onAbort(signal, end)
-      })
+      await this.#changed.wait(signal)
     }
   }
 
-  /** Another consumer has taken the item, or it does not exist any more. */
-  lost(name: string, isTaken: boolean): void {
-    if (!isTaken) this.index.change('entries', name, false)
-    // Otherwise the watch reports when the item is taken, and when it is given back.
-    else if (this.#lists) this.index.change('taken', name, true)
+  /** The item is taken, by this process or another one. The watch reports when it is given back. */
+  taken(name: string): void {
     this.index.putBack(name)
   }
 
-  /** This process has taken the item. */
-  taken(name: string): void {
-    this.index.change('taken', name, true)
+  /** The item does not exist any more. */
+  gone(name: string): void {
+    this.index.change('entries', name, false)
     this.index.putBack(name)
+  }
+
+  /** The item was not taken, because the call has failed. */
+  failed(name: string): void {
+    this.index.change('taken', name, false)
+    this.index.putBack(name)
+    this.#changed.notify()
   }
 
   /** This process has given the item back. */
   givenBack(name: string): void {
     if (this.#lists) this.index.change('taken', name, false)
-    this.index.putBack(name)
-    this.#wake()
+    this.#changed.notify()
   }
 
-  /** Removes the watches. Calls that wait reject with the reason. */
-  close(reason: Error): void {
+  /** Removes the watches, and resolves when they are gone. Calls that wait reject with the reason. */
+  async close(reason: Error): Promise<void> {
     this.#stop.abort(reason)
     this.#endPauses()
-    this.#wake()
+    this.#changed.notify()
+    await Promise.all(this.#watchers.map(watcher => watcher.close()))
   }
 
   #endPauses(): void {
@@ -94,19 +93,15 @@ export class QueueWatch {
     this.#hurry = new AbortController()
   }
 
-  #wake(): void {
-    for (const resolve of this.#waiting) resolve()
-  }
-
   /** Resolves when the directory has been listed for the first time. */
   #start(directory: QueueDirectory): Promise<void> {
     return new Promise((resolve, reject) => {
       const onLoaded = () => {
-        this.#wake()
+        this.#changed.notify()
         resolve()
       }
       this.#follow(directory, onLoaded).catch((error: unknown) => {
-        this.close(error as Error)
+        void this.close(error as Error)
         reject(error)
       })
     })
@@ -117,6 +112,7 @@ export class QueueWatch {
     const path = join(this.#path, directory)
     const watcher = this.#lists ? undefined : await this.#addWatch(path)
     if (watcher === undefined) return this.#listAgainAndAgain(directory, onLoaded)
+    this.#watchers.push(watcher)
     const load = async () => {
       this.index.load(directory, await this.#client.retry(() => this.#list(path), { signal }))
       onLoaded()
@@ -126,7 +122,7 @@ export class QueueWatch {
       if (event.type === 'resync') await load()
       else if (event.type !== 'Session' && parentOf(event.path) === path) {
         this.index.change(directory, nameOf(event.path), event.type !== 'NodeDeleted')
-        this.#wake()
+        this.#changed.notify()
       }
     }
     // The stream has ended, because the session or the watch has ended. This call rejects with the reason.

@@ -1,11 +1,12 @@
 // A queue of items for several consumers, with the nodes of kazoo's LockingQueue.
-import { checked, newDataProblem, inBackground, newPace } from '../../client/recipe-support.ts'
-import { badArguments, isCode, join, ZooKeeperError } from '../../protocol/index.ts'
+import { checked, copyOf, newDataProblem, inBackground, newPace } from '../../client/recipe-support.ts'
+import { badArguments, isCode, join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { closed } from '../node/closed.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { MarkedMulti } from './marked-multi.ts'
@@ -41,6 +42,7 @@ export class Queue implements AsyncDisposable {
   #watch: QueueWatch | undefined
   /** The calls that need the watch. */
   #users = 0
+  #isClosed = false
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: QueueOptions = {}) {
@@ -58,14 +60,14 @@ export class Queue implements AsyncDisposable {
    * Puts an item at the end of the queue, or before all items of a higher number of priority. It is put exactly once,
    * also if the connection is lost. If the call is cancelled or the session ends, it may be put nevertheless.
    * @throws RecipeError TIMEOUT; RecipeError EXHAUSTED if the numbers of the directory are used up; the signal's
-   * reason; ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
+   * reason; ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED; CLOSED after {@link close}
    * @example
    * await using queue = new Queue(zk, '/queues/mails')
    * await queue.put('later')
    * await queue.put('now', { priority: 0 })
    * await queue.take().then(({ data }) => data?.toString()) // => 'now'
    */
-  put(data: Data, options: PutOptions = {}): Promise<void> {
+  async put(data: Data, options: PutOptions = {}): Promise<void> {
     return this.#put('put', [data], options)
   }
 
@@ -84,7 +86,7 @@ export class Queue implements AsyncDisposable {
 
   /**
    * Waits for an item and takes it. The first call of take(), tryTake() or consume() sets two watches. They stay until
-   * {@link close}, or until a consume() has ended while no other call waits.
+   * {@link close}, or until a consume() has ended while no other call waits; the next call sets them again.
    * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
    * {@link close}
    * @example
@@ -110,7 +112,8 @@ export class Queue implements AsyncDisposable {
 
   /**
    * Runs a function for each item, and completes the item when the function has ended, unless the function itself has
-   * completed or released it. Resolves when the signal has aborted and no function is running.
+   * completed or released it. Resolves when the signal has aborted, or {@link close} was called, and no function is
+   * running.
    * @throws the function's error, after the item was released and the other functions have ended; RecipeError LOST if
    * the session ended while an item was processed; ZooKeeperError at the end of the session (`supervise` can start a
    * new session), BADARGUMENTS, NOAUTH
@@ -127,12 +130,14 @@ export class Queue implements AsyncDisposable {
   async consume(fn: (item: QueueItem) => void | Promise<void>, options: ConsumeOptions = {}): Promise<void> {
     checkFunction('consume', this.path, fn)
     const { signal, concurrency = 1 } = checked('consume', this.path, options, consumeChecks)
+    this.#refuseIfClosed('consume')
     const stop = new AbortController()
     const stopListening = forwardAbort(signal, stop)
+    const hasEnded = () => stop.signal.aborted || this.#isClosed
     const work = async () => {
-      while (!stop.signal.aborted) {
+      while (!hasEnded()) {
         const item = await this.take({ signal: stop.signal }).catch((error: unknown) => {
-          if (stop.signal.aborted) return undefined
+          if (hasEnded()) return undefined
           throw error
         })
         if (item !== undefined) await processItem(item, fn)
@@ -147,27 +152,31 @@ export class Queue implements AsyncDisposable {
     )
     const outcomes = await Promise.allSettled(workers)
     stopListening()
-    if (--this.#users === 0) await this.close()
+    if (--this.#users === 0) await this.#unwatch()
     const failed = outcomes.find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
   }
 
   /**
-   * Reads the number of items, with those that are taken.
-   * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   * Reads the number of items, with those that are taken. Waits through lost connections.
+   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
+   * {@link close}
    * @example
    * await using queue = new Queue(zk, '/queues/mails')
    * await queue.putMany(['first', 'second'])
    * await queue.size() // => 2
    */
-  async size(): Promise<number> {
+  async size(options: WaitOptions = {}): Promise<number> {
+    this.#refuseIfClosed('size')
     const { client } = this.#owner
-    return (await client.retry(() => client.exists(join(this.path, 'entries'))))?.numChildren ?? 0
+    const read = (signal: AbortSignal) => client.exists(join(this.path, 'entries'), { signal })
+    return (await waitingRead(client, waitCall('size', this.path, options), read))?.numChildren ?? 0
   }
 
   /**
-   * Removes the watches of this object. Calls that wait for an item reject with CLOSED. Items that were taken stay
-   * taken. Never rejects. May be called again, and a later take() sets the watches again.
+   * Removes the watches of this object, and resolves when they are gone. Calls that wait for an item reject with CLOSED,
+   * and so do later calls. Functions of {@link consume} that run go on to their end, and get no other item. Items that
+   * were taken stay taken. Never rejects. May be called again.
    * @example
    * const queue = new Queue(zk, '/queues/mails')
    * const taken = queue.take().catch((error: ZooKeeperError) => error)
@@ -175,10 +184,8 @@ export class Queue implements AsyncDisposable {
    * await taken.then(error => isCode(error, 'CLOSED')) // => true
    */
   close(): Promise<void> {
-    const detail = 'the queue was closed'
-    this.#watch?.close(new ZooKeeperError('CLOSED', { op: 'take', path: this.path, fate: 'notSent', detail }))
-    this.#watch = undefined
-    return Promise.resolve()
+    this.#isClosed = true
+    return this.#unwatch()
   }
 
   /** Calls {@link close}, at the end of an `await using` block. */
@@ -186,7 +193,20 @@ export class Queue implements AsyncDisposable {
     return this.close()
   }
 
-  #put(op: string, items: readonly Data[], options: PutOptions): Promise<void> {
+  async #unwatch(): Promise<void> {
+    const watch = this.#watch
+    this.#watch = undefined
+    await watch?.close(closed('take', this.path))
+  }
+
+  #refuseIfClosed(op: string): void {
+    if (this.#isClosed) throw closed(op, this.path)
+  }
+
+  async #put(op: string, items: readonly Data[], options: PutOptions): Promise<void> {
+    this.#refuseIfClosed(op)
+    // They may be sent again after the caller has reused its bytes.
+    const copies = items.map(copyOf)
     const { client, acl } = this.#owner
     const marked = new MarkedMulti(client, this.path, acl)
     const call = { op, path: this.path, options, checks: putChecks }
@@ -201,7 +221,7 @@ export class Queue implements AsyncDisposable {
         }
         const create = join(join(this.path, 'entries'), itemPrefix(options.priority ?? 100))
         const mode = 'persistentSequential'
-        const ops = items.map(data => ({ create, data, mode, acl }) as const)
+        const ops = copies.map(data => ({ create, data, mode, acl }) as const)
         const pace = newPace(client)
         for (;;) {
           try {
@@ -222,13 +242,14 @@ export class Queue implements AsyncDisposable {
     )
   }
 
-  #take(op: string, options: WaitOptions, waits: boolean): Promise<QueueItem | null> {
+  async #take(op: string, options: WaitOptions, waits: boolean): Promise<QueueItem | null> {
+    this.#refuseIfClosed(op)
     const { client } = this.#owner
     let claim: ItemClaim | undefined
     this.#users++
     return cancellable(
       client,
-      { op, path: this.path, options, checks: waitOptionChecks },
+      waitCall(op, this.path, options),
       async signal => {
         if (this.#watch?.hasEnded !== false) this.#watch = new QueueWatch(client, this.path)
         const watch = this.#watch
@@ -245,14 +266,12 @@ export class Queue implements AsyncDisposable {
           }
           claim = new ItemClaim(this.#owner, name)
           const item = await claim.take(signal).catch((error: unknown) => {
-            watch.index.putBack(name)
+            watch.failed(name)
             throw error
           })
-          if (typeof item !== 'string') {
-            watch.taken(name)
-            return item
-          }
-          watch.lost(name, item === 'taken')
+          if (item === 'gone') watch.gone(name)
+          else watch.taken(name)
+          if (typeof item !== 'string') return item
           await pace.wait(signal)
         }
       },

@@ -1,5 +1,4 @@
-// Data that clients share: values, counters, queues of items, leases; and policies of retries. This file: a value that
-// is updated by its version.
+// Data that clients share: values, counters, queues of items, leases. This file: a value that is updated by its version.
 // May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { inBackground, newDataProblem, newPace, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, parentOf, type ACL } from '../../protocol/index.ts'

@@ -123,7 +123,7 @@ export const recipes: readonly BugsOfFile[] = [
         to: 'const transaction = this.#client.transaction()',
       },
       {
-        bug: 'the lock of a lease stays after the lease was obtained',
+        bug: 'the lock of a lease stays after the lease was acquired',
         from: 'await held.release()\n',
         to: '',
       },

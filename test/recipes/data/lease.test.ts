@@ -45,52 +45,50 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
     new Lease(client, path, { id, duration: HOUR, ...options })
   const stored = async (below = '') => String((await fixture.observer.getData(`${path}${below}/lease_holder`)).data)
 
-  itEverywhere('is obtained by one holder, renewed by it, and refused to others', async () => {
+  itEverywhere('is acquired by one holder, renewed by it, and refused to others', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const before = fixture.server.clock.wallNow()
-    const term = await leaseOf(a, 'a').obtain()
+    const term = await leaseOf(a, 'a').tryAcquire()
     expect(term).to.have.property('path', path)
-    expect(term?.end.getTime()).to.be.within(before + HOUR - 1000, fixture.server.clock.wallNow() + HOUR)
-    expect(decodeLease(await stored())).to.deep.equal({ holder: 'a', end: term?.end.getTime() })
-    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
-    expect((await leaseOf(b, 'a', { duration: 2 * HOUR }).obtain())?.end.getTime()).to.be.above(
-      before + 2 * HOUR - 2000,
-    )
-    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
+    expect(term?.end).to.be.within(before + HOUR - 1000, fixture.server.clock.wallNow() + HOUR)
+    expect(decodeLease(await stored())).to.deep.equal({ holder: 'a', end: term?.end })
+    expect(await leaseOf(b, 'b').tryAcquire()).to.equal(null)
+    expect((await leaseOf(b, 'a', { duration: 2 * HOUR }).tryAcquire())?.end).to.be.above(before + 2 * HOUR - 2000)
+    expect(await leaseOf(b, 'b').tryAcquire()).to.equal(null)
   })
 
   itInVirtualTime('is free for others from its end on, although the session of its holder lives', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
-    const term = await leaseOf(a, 'a', { duration: 10_000 }).obtain()
+    const term = await leaseOf(a, 'a', { duration: 10_000 }).tryAcquire()
     const { clock } = fixture.server
-    await fixture.sleep((term?.end.getTime() ?? 0) - clock.wallNow() - 100)
-    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
+    await fixture.sleep((term?.end ?? 0) - clock.wallNow() - 100)
+    expect(await leaseOf(b, 'b').tryAcquire()).to.equal(null)
     await fixture.sleep(200)
-    expect(await leaseOf(b, 'b').obtain()).not.to.equal(null)
-    expect(await leaseOf(a, 'a').obtain()).to.equal(null)
+    expect(await leaseOf(b, 'b').tryAcquire()).not.to.equal(null)
+    expect(await leaseOf(a, 'a').tryAcquire()).to.equal(null)
   })
 
   itEverywhere('stays with its holder after the end of the session, and release() ends it', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
-    await leaseOf(a, 'a').obtain()
+    await leaseOf(a, 'a').tryAcquire()
     await a.close()
-    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
+    expect(await leaseOf(b, 'b').tryAcquire()).to.equal(null)
     await leaseOf(b, 'b').release()
-    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
+    expect(await leaseOf(b, 'b').tryAcquire()).to.equal(null)
     await leaseOf(b, 'a').release()
     await leaseOf(b, 'a').release()
-    expect(await leaseOf(b, 'b').obtain()).not.to.equal(null)
+    expect(await leaseOf(b, 'b').tryAcquire()).not.to.equal(null)
   })
 
-  itEverywhere('with count is obtained by as many holders, and each renews its own', async () => {
+  itEverywhere('with count is acquired by as many holders, and each renews its own', async () => {
     const client = await fixture.open()
-    const obtain = async (holder: string) => (await leaseOf(client, holder, { count: 2 }).obtain())?.path
-    expect(await obtain('a')).to.equal(`${path}/0`)
-    expect(await obtain('b')).to.equal(`${path}/1`)
-    expect(await obtain('c')).to.equal(undefined)
+    const pathOf = async (holder: string) => (await leaseOf(client, holder, { count: 2 }).tryAcquire())?.path
+    expect(await pathOf('a')).to.equal(`${path}/0`)
+    expect(await pathOf('b')).to.equal(`${path}/1`)
+    expect(await pathOf('c')).to.equal(undefined)
     await leaseOf(client, 'a', { count: 2 }).release()
-    expect(await obtain('b'), 'a renewal does not take a second lease').to.equal(`${path}/1`)
-    expect(await obtain('c')).to.equal(`${path}/0`)
+    expect(await pathOf('b'), 'a renewal does not take a second lease').to.equal(`${path}/1`)
+    expect(await pathOf('c')).to.equal(`${path}/0`)
   })
 
   itEverywhere('waits while another client has kazoo’s lock of the lease, and can be cancelled then', async () => {
@@ -98,19 +96,19 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
     const held = await new Mutex(fixture.observer, path, { dialect: 'kazoo' }).acquire()
     const abort = new AbortController()
     const reason = new Error('cancelled')
-    const failed = failureOf(leaseOf(client, 'a').obtain({ signal: abort.signal }))
+    const failed = failureOf(leaseOf(client, 'a').tryAcquire({ signal: abort.signal }))
     await fixture.waitForWatches(1)
     abort.abort(reason)
     expect(await failed).to.equal(reason)
-    expect(await failureOf(leaseOf(client, 'a').obtain({ timeout: 50 }))).to.include({ code: 'TIMEOUT', path })
-    const obtaining = leaseOf(client, 'a').obtain()
+    expect(await failureOf(leaseOf(client, 'a').tryAcquire({ timeout: 50 }))).to.include({ code: 'TIMEOUT', path })
+    const acquiring = leaseOf(client, 'a').tryAcquire()
     await held.release()
-    expect(await obtaining).not.to.equal(null)
+    expect(await acquiring).not.to.equal(null)
   })
 
-  itInVirtualTime('release() leaves the lease of another holder that obtained it meanwhile', async () => {
+  itInVirtualTime('release() leaves the lease of another holder that acquired it meanwhile', async () => {
     const client = await fixture.open()
-    await leaseOf(client, 'a').obtain()
+    await leaseOf(client, 'a').tryAcquire()
     const held = await new Mutex(fixture.observer, path, { dialect: 'kazoo' }).acquire()
     const releasing = leaseOf(client, 'a').release()
     await fixture.waitForWatches(1)
@@ -125,13 +123,13 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
     for (const opcode of ['create2', 'getData', 'multi', 'delete'] as const) {
       const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
       define(
-        `is obtained and leaves no lock if ${fault === 'dropReply' ? 'the reply to ' : ''}${opcode} is lost`,
+        `is acquired and leaves no lock if ${fault === 'dropReply' ? 'the reply to ' : ''}${opcode} is lost`,
         async () => {
           const { client, faultyDial } = await fixture.openWithFaults()
           const lost = faultyDial[fault](opcodes[opcode])
-          const term = await leaseOf(client, 'a').obtain()
+          const term = await leaseOf(client, 'a').tryAcquire()
           await lost
-          expect(decodeLease(await stored())).to.deep.equal({ holder: 'a', end: term?.end.getTime() })
+          expect(decodeLease(await stored())).to.deep.equal({ holder: 'a', end: term?.end })
           expect((await fixture.observer.getChildren(path)).children).to.deep.equal(['lease_holder'])
         },
       )
@@ -146,17 +144,17 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
           const abort = new AbortController()
           const reason = new Error('cancelled')
           const arrived = faultyDial.holdReply(opcodes[opcode])
-          const obtaining = failureOf(leaseOf(client, 'a').obtain({ signal: abort.signal }))
+          const acquiring = failureOf(leaseOf(client, 'a').tryAcquire({ signal: abort.signal }))
           await arrived
           if (end === 'abort') {
             abort.abort(reason)
-            expect(await obtaining).to.equal(reason)
+            expect(await acquiring).to.equal(reason)
             faultyDial.deliver()
             await client.settled()
           } else {
             await fixture.expire(client)
-            if (opcode === 'delete') obtaining.catch(() => undefined)
-            else expect(await obtaining).to.have.property('code', 'SESSIONEXPIRED')
+            if (opcode === 'delete') acquiring.catch(() => undefined)
+            else expect(await acquiring).to.have.property('code', 'SESSIONEXPIRED')
           }
           expect(await fixture.ephemeralNodes()).to.deep.equal([])
         }
@@ -166,7 +164,7 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
   itInVirtualTime('writes nothing and rejects with LOST if another client deletes the node of its lock', async () => {
     const { client, faultyDial } = await fixture.openWithFaults()
     const sending = faultyDial.holdRequest(opcodes.multi)
-    const failed = failureOf(leaseOf(client, 'a').obtain())
+    const failed = failureOf(leaseOf(client, 'a').tryAcquire())
     await sending
     for (const node of await fixture.ephemeralNodes()) await fixture.observer.delete(node)
     faultyDial.deliver()
@@ -179,9 +177,9 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
     async () => {
       const client = await fixture.open()
       await client.create(`${path}/lease_holder`, '{"version": 2}', { parents: true })
-      expect(await leaseOf(client, 'a').obtain()).to.equal(null)
+      expect(await leaseOf(client, 'a').tryAcquire()).to.equal(null)
       await client.setData(`${path}/lease_holder`, 'mine')
-      const failed = await failureOf(leaseOf(client, 'a').obtain())
+      const failed = await failureOf(leaseOf(client, 'a').tryAcquire())
       expect(failed).to.include({ code: 'UNSUPPORTED', path })
       expect(await fixture.ephemeralNodes()).to.deep.equal([])
     },

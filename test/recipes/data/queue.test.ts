@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import type { Client } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
 import { RecipeError, Queue, type QueueItem } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
@@ -211,16 +212,73 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
     await close()
   })
 
-  itInVirtualTime('close() rejects calls that wait, and a later take() works again', async () => {
+  itInVirtualTime('close() rejects calls that wait, and later ones', async () => {
     const queue = queueOf(await fixture.open())
     const waiting = failureOf(queue.take())
     await fixture.waitForWatches(2)
     await queue.close()
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
     expect(await waiting).to.have.property('code', 'CLOSED')
-    await queue.put('a')
-    await (await queue.take()).complete()
-    await queue.close()
+    for (const call of [
+      () => queue.take(),
+      () => queue.tryTake(),
+      () => queue.put('a'),
+      () => queue.size(),
+      () => queue.consume(() => expect.fail('the function ran')),
+    ])
+      expect(await failureOf(call())).to.include({ code: 'CLOSED', path })
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
+
+  itInVirtualTime('close() lets consume() end its present items, and take no more', async () => {
+    const [queue, other] = [queueOf(await fixture.open()), queueOf(fixture.observer)]
+    await other.putMany(['a', 'b', 'c'])
+    const consumed: string[] = []
+    let end = () => {}
+    const consuming = queue.consume(async item => {
+      consumed.push(textOf(item))
+      await new Promise<void>(resolve => (end = resolve))
+    })
+    await fixture.until(() => consumed.length === 1)
+    await queue.close()
+    end()
+    await consuming
+    expect([consumed, await other.size()]).to.deep.equal([['a'], 2])
+  })
+
+  itInVirtualTime('puts the bytes of the call, also if it sends them again later', async () => {
+    const { client, faultyDial } = await fixture.openWithFaults()
+    const queue = queueOf(client)
+    const bytes = Buffer.from('abc')
+    const lost = faultyDial.dropRequest(opcodes.multi)
+    const putting = queue.put(bytes)
+    bytes.fill('x')
+    await Promise.all([lost, putting])
+    await using item = await queue.take()
+    expect(textOf(item)).to.equal('abc')
+    await close()
+  })
+
+  itInVirtualTime(
+    'takes an item again whose mark another client has deleted between two replies of take()',
+    async () => {
+      const { client, faultyDial } = await fixture.openWithFaults()
+      const queue = queueOf(client)
+      await queue.putMany(['first', 'a'])
+      await (await queue.take()).complete()
+      const held = faultyDial.holdReply(opcodes.getData)
+      const taking = queue.take()
+      await held
+      const [mark = ''] = await fixture.ephemeralNodes()
+      await fixture.observer.delete(mark)
+      faultyDial.deliver()
+      expect(await failureOf((await taking).complete())).to.have.property('code', 'LOST')
+      const again = await queue.take({ timeout: 1000 })
+      expect(textOf(again)).to.equal('a')
+      await again.complete()
+      await close()
+    },
+  )
 
   itInVirtualTime('refuses wrong arguments before it sends a request', async () => {
     const client = await fixture.open()

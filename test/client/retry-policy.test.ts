@@ -1,16 +1,8 @@
+// The policies of client.retry().
 import { expect } from 'chai'
-import type { RetryPolicy } from '../../../src/index.ts'
-import {
-  exponentialBackoffRetry,
-  kazooRetry,
-  retryForever,
-  retryNTimes,
-  retryPolicy,
-  retryUntilElapsed,
-} from '../../../src/recipes/index.ts'
-import { ZooKeeperError } from '../../../src/protocol/index.ts'
-import { failureOf } from '../../support/settled.ts'
-import { onBothServers } from '../fixture.ts'
+import { exponentialBackoff, fixedPause, ZooKeeperError, type RetryPolicy } from '../../src/index.ts'
+import { onBothServers } from '../recipes/fixture.ts'
+import { failureOf } from '../support/settled.ts'
 
 onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
   const loss = () => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown' })
@@ -29,39 +21,35 @@ onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
     return times.slice(1).map((time, i) => Math.round(time - (times[i] ?? 0)))
   }
 
-  itInVirtualTime('are those of Curator', async () => {
-    expect(await pausesOf(retryForever({ pause: 20 }))).to.deep.equal(Array(8).fill(20))
-    expect(await pausesOf(retryNTimes({ retries: 2, pause: 30 }))).to.deep.equal([30, 30])
-    expect(await pausesOf(retryNTimes({ retries: 0, pause: 30 }))).to.deep.equal([])
-    expect(await pausesOf(retryUntilElapsed({ within: 100, pause: 40 }))).to.deep.equal([40, 40, 40])
-    const [least, middle, most] = [() => 0, () => 0.5, () => 0.999]
-    const exponential = exponentialBackoffRetry({ base: 10, retries: 4 })
-    expect(await pausesOf(exponential, least)).to.deep.equal([10, 10, 10, 10])
-    expect(await pausesOf(exponential, middle)).to.deep.equal([10, 20, 40, 80])
-    expect(await pausesOf(exponential, most)).to.deep.equal([10, 30, 70, 150])
-    const bounded = exponentialBackoffRetry({ base: 10, retries: 4, longest: 50 })
-    expect(await pausesOf(bounded, most)).to.deep.equal([10, 30, 50, 50])
+  itInVirtualTime('pause equally long each time, up to a number of repetitions or a time', async () => {
+    expect(await pausesOf(fixedPause({ pause: 20 }))).to.deep.equal(Array(8).fill(20))
+    expect(await pausesOf(fixedPause({ pause: 30, retries: 2 }))).to.deep.equal([30, 30])
+    expect(await pausesOf(fixedPause({ retries: 1 }))).to.deep.equal([100])
+    expect(await pausesOf(fixedPause({ pause: 30, retries: 0 }))).to.deep.equal([])
+    expect(await pausesOf(fixedPause({ pause: 40, within: 100 }))).to.deep.equal([40, 40, 40])
   })
 
-  itInVirtualTime('are that of kazoo', async () => {
-    expect(await pausesOf(kazooRetry())).to.deep.equal([100])
-    expect(await pausesOf(kazooRetry({ maxTries: 4, maxDelay: 300 }))).to.deep.equal([100, 200, 300, 300])
-    // The jitter of a pause is also that of the next one.
-    expect(await pausesOf(kazooRetry({ maxTries: 3, maxJitter: 0.5 }), () => 0)).to.deep.equal([50, 50, 50])
-    expect(await pausesOf(kazooRetry({ maxTries: Infinity, deadline: 750 }))).to.deep.equal([100, 200, 400])
+  itInVirtualTime('pause twice as long each time, up to a limit, and up to half as long at random', async () => {
+    const [longest, middle, shortest] = [() => 0, () => 0.5, () => 1]
+    const policy = exponentialBackoff({ pause: 100, retries: 4, longest: 500 })
+    expect(await pausesOf(policy, longest)).to.deep.equal([100, 200, 400, 500])
+    expect(await pausesOf(policy, middle)).to.deep.equal([75, 150, 300, 375])
+    expect(await pausesOf(policy, shortest)).to.deep.equal([50, 100, 200, 250])
+    expect(await pausesOf(exponentialBackoff({ within: 1000 }), longest)).to.deep.equal([100, 200, 400, 800])
+    expect((await pausesOf(exponentialBackoff(), longest, 12)).at(-1)).to.equal(60_000)
   })
 
-  itInVirtualTime('can be written by the caller, and know the failures, the time and the last pause', async () => {
+  itInVirtualTime('can be written by the caller, and know the failures and the time', async () => {
     const states: unknown[] = []
-    const policy = retryPolicy(({ failures, elapsed, previous }) => {
-      states.push([failures, elapsed, previous])
+    const policy: RetryPolicy = ({ failures, elapsed }) => {
+      states.push([failures, elapsed])
       return failures === 3 ? undefined : 10 * failures
-    })
+    }
     await pausesOf(policy)
     expect(states).to.deep.equal([
-      [1, 0, undefined],
-      [2, 10, 10],
-      [3, 30, 20],
+      [1, 0],
+      [2, 10],
+      [3, 30],
     ])
   })
 
@@ -71,7 +59,7 @@ onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
       const client = await fixture.open()
       const errors = [loss(), loss(), loss()]
       let nth = 0
-      const policy = retryNTimes({ retries: 2, pause: 10 })
+      const policy = fixedPause({ retries: 2, pause: 10 })
       expect(await failureOf(client.retry(() => Promise.reject(errors[nth++] as Error), { policy }))).to.equal(
         errors[2],
       )
@@ -91,7 +79,7 @@ onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
     const { clock } = fixture.server
     faultyDial.refuse()
     const startedAt = clock.now()
-    const call = client.retry(() => expect.fail('the task ran'), { policy: retryNTimes({ retries: 4, pause: 100 }) })
+    const call = client.retry(() => expect.fail('the task ran'), { policy: fixedPause({ retries: 4 }) })
     expect(await failureOf(call)).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
     expect(clock.now() - startedAt).to.equal(400)
     faultyDial.accept()
@@ -102,7 +90,7 @@ onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
     const { client, faultyDial } = await fixture.openWithFaults({ sessionTimeout: 20_000 })
     const { clock } = fixture.server
     faultyDial.refuse()
-    const call = client.retry(() => client.exists('/'), { policy: retryNTimes({ retries: 1, pause: 60_000 }) })
+    const call = client.retry(() => client.exists('/'), { policy: fixedPause({ retries: 1, pause: 60_000 }) })
     await fixture.sleep(200)
     const acceptedAt = clock.now()
     faultyDial.accept()
@@ -115,7 +103,7 @@ onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
     const timers = fixture.timerCount()
     const abort = new AbortController()
     const reason = new Error('cancelled')
-    const policy = retryForever({ pause: 1000 })
+    const policy = fixedPause({ pause: 1000 })
     const cancelled = failureOf(client.retry(() => Promise.reject(loss()), { policy, signal: abort.signal }))
     await fixture.sleep(10)
     abort.abort(reason)
@@ -132,16 +120,13 @@ onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
     expect(await ended).to.have.property('code', 'SESSIONEXPIRED')
   })
 
-  itInVirtualTime('are refused if an option is missing or invalid, and so is a value that is no policy', async () => {
+  itInVirtualTime('are refused if an option is invalid, and so is a value that is no policy', async () => {
     for (const make of [
-      () => retryForever({} as never),
-      () => retryForever(undefined as never),
-      () => retryForever({ pause: -1 }),
-      () => retryNTimes({ retries: 1.5, pause: 1 }),
-      () => retryUntilElapsed({ within: 100, pause: 0 }),
-      () => exponentialBackoffRetry({ base: 0, retries: 1 }),
-      () => exponentialBackoffRetry({ base: 1, retries: 1, longst: 5 } as never),
-      () => kazooRetry({ maxJitter: 2 }),
+      () => fixedPause(5 as never),
+      () => fixedPause({ pause: 0 }),
+      () => fixedPause({ retries: 1.5 }),
+      () => exponentialBackoff({ within: -1 }),
+      () => exponentialBackoff({ longst: 5 } as never),
     ])
       expect(make).to.throw().with.property('code', 'BADARGUMENTS')
     const client = await fixture.open()
