@@ -29,7 +29,7 @@ const options = {
   grace: {
     type: 'string',
     value: 'SECONDS',
-    help: 'how long CMD has to end when the lock is lost or no server confirms it; default: a third of the session timeout',
+    help: 'how long CMD has to end when the lock is lost or no server confirms it; default: a sixth of the session timeout',
   },
   id: {
     type: 'string',

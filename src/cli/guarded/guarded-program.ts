@@ -92,12 +92,13 @@ export async function runGuarded(context: Context, options: RunOptions): Promise
 }
 
 /**
- * Returns the time that a program has to end after it was told to, in milliseconds.
+ * Returns the time that a program has to end after it was told to, in milliseconds. By default it is half of what is
+ * left of the lease when a client leaves a server whose leader does not answer, so that it can reach another one before.
  * @param given the option, in seconds
  * @throws UsageError if it is not shorter than the session timeout
  */
 export function graceOf(given: number | undefined, client: Client): number {
-  const grace = given === undefined ? client.sessionTimeout / 3 : given * 1000
+  const grace = given === undefined ? client.sessionTimeout / 6 : given * 1000
   if (grace < client.sessionTimeout) return grace
   throw new UsageError(
     `--grace: ${given} s is not shorter than the session timeout of ${client.sessionTimeout / 1000} s: ` +
