@@ -46,9 +46,18 @@ export interface ConnectOptions extends CommonOptions {
    * Default 60 000.
    */
   srvRefreshInterval?: number | undefined
+  /**
+   * With `tls`, the domain to which all hosts in the SRV records of a `dns-srv://` connect string must belong, such as
+   * `example.org`. DNS is not authenticated, so a forged record could otherwise name any host that has a valid
+   * certificate. Not required if `tls` has `servername` or `checkServerIdentity`, which say what the certificate must be
+   * for. Default: the domain of the connect string, `example.org` for `_zookeeper._tcp.example.org`.
+   */
+  srvDomain?: string | undefined
   /** Looks up the SRV records of a `dns-srv://` connect string. Default: node:dns. */
   resolveSrv?: ResolveSrv | undefined
 }
+
+const isDomain = (value: unknown): boolean => typeof value === 'string' && /^[^\s./:]+(\.[^\s./:]+)*$/.test(value)
 
 const checks: Checks<ConnectOptions> = {
   ...commonChecks,
@@ -58,6 +67,7 @@ const checks: Checks<ConnectOptions> = {
   dial: optional.function,
   followEnsemble: optional.boolean,
   srvRefreshInterval: optional.number,
+  srvDomain: optional.orNull(mustBe('a domain, such as example.org', isDomain)),
   resolveSrv: optional.function,
 }
 
@@ -135,10 +145,19 @@ export function nodeSettingsOf(options: ConnectOptions): Settings {
   checkOptions(options, checks)
   return settingsOf(options, {
     dial: dialOf(options),
-    lookUpSrv: srvLookup(options.resolveSrv ?? resolveSrv),
+    lookUpSrv: srvLookup(options.resolveSrv ?? resolveSrv, requiredDomainOf(options)),
     srvRefreshInterval: options.srvRefreshInterval ?? 60_000,
     debugLog: log.enabled ? logLine : undefined,
   })
+}
+
+/** Returns the domain of the hosts in SRV records: '' for that of the connect string, undefined if any is accepted. */
+function requiredDomainOf({ tls, srvDomain }: ConnectOptions): string | undefined {
+  if (srvDomain != null) return srvDomain
+  if (!tls) return undefined
+  const { servername, checkServerIdentity, rejectUnauthorized } = tls === true ? ({} as TlsOptions) : tls
+  const isChecked = servername === undefined && checkServerIdentity === undefined && rejectUnauthorized !== false
+  return isChecked ? '' : undefined
 }
 
 /** Writes to stderr if the environment variable NODE_DEBUG contains `zkwire`. */

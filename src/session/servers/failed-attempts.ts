@@ -1,5 +1,5 @@
 // The failed attempts to connect: why each server was not used, and whether another attempt may succeed. Pure.
-import type { Address } from '../../transport/transport.ts'
+import { PermanentError, type Address } from '../../transport/transport.ts'
 
 /**
  * When another attempt at the same server may succeed. `temporary`: at any time. `absent`: when a ZooKeeper server is
@@ -33,6 +33,7 @@ const absentCodes: Readonly<Record<string, string>> = {
 
 /** Describes a connection that could not be opened. A name may have several addresses, and then has several errors. */
 export function failureToOpen(cause: Error): AttemptFailure {
+  if (cause instanceof PermanentError) return { detail: cause.message, outlook: 'permanent' }
   const errors = ('errors' in cause ? cause.errors : [cause]) as (Error & { code?: string })[]
   const [meaning, ...others] = new Set(errors.map(({ code = '' }) => absentCodes[code]))
   const reasons = errors.map(({ message }) => message).join(', ')

@@ -1,6 +1,7 @@
 // SRV records that the test supplies, with scripted servers.
 import { expect } from 'chai'
 import { connect, type ConnectOptions } from '../../../src/client/index.ts'
+import { nodeSettingsOf } from '../../../src/client/node.ts'
 import type { SrvRecord } from '../../../src/transport/srv.ts'
 import { VirtualClock, settle } from '../../../src/testing/virtual-clock.ts'
 import { ScriptedServer, SESSION_ID, type ScriptedConnection } from '../../support/scripted-server.ts'
@@ -185,4 +186,43 @@ describe('SRV records', () => {
       const error: unknown = await connect(servers).catch((e: unknown) => e)
       expect(error).to.include({ code: 'BADARGUMENTS' })
     })
+})
+
+describe('SRV records of servers with TLS', () => {
+  const lookedUp = (options: ConnectOptions, ...names: string[]) =>
+    nodeSettingsOf({ resolveSrv: () => Promise.resolve(hosts(...names)), ...options })
+      .lookUpSrv?.(NAME, { clock: new VirtualClock(), attemptTimeout: 1000 })
+      .then(
+        all => all.map(({ host }) => host).join(),
+        (error: unknown) => (error as Error).message,
+      )
+
+  it('must name hosts below the domain of the connect string, because DNS is not authenticated', async () => {
+    expect(await lookedUp({ tls: true }, 'zk1.example.org', 'EXAMPLE.org.')).to.equal('zk1.example.org,EXAMPLE.org')
+    for (const name of ['evil.org', 'notexample.org', 'example.org.evil.net', '10.0.0.1', 'org'])
+      expect(await lookedUp({ tls: {} }, 'zk1.example.org', name)).to.equal(
+        `a record names ${name}, which is not below example.org; if that is right, set srvDomain`,
+      )
+  })
+
+  it('may name any host if the caller says which, or what the certificate must be for', async () => {
+    const name = 'zk.hosting.net'
+    expect(await lookedUp({ tls: true, srvDomain: 'hosting.net' }, name)).to.equal(name)
+    expect(await lookedUp({ tls: true, srvDomain: 'other.net' }, name)).to.contain('is not below other.net')
+    for (const tls of [{ servername: 'zk' }, { checkServerIdentity: () => undefined }, { rejectUnauthorized: false }])
+      expect(await lookedUp({ tls }, name)).to.equal(name)
+    expect(await lookedUp({}, name)).to.equal(name)
+  })
+
+  it('are refused by connect() before any server gets a byte', async () => {
+    const resolveSrv = () => Promise.resolve(hosts('localhost'))
+    const error = await connect(`dns-srv://${NAME}`, { tls: true, resolveSrv }).catch((error: unknown) => error)
+    expect(error).to.include({ code: 'PROTOCOL' })
+    expect((error as Error).message).to.contain('a record names localhost, which is not below example.org')
+  })
+
+  it('refuse a domain that is none', () => {
+    for (const srvDomain of ['', '.org', 'a b', 7])
+      expect(() => nodeSettingsOf({ srvDomain } as never)).to.throw('srvDomain must be a domain, such as example.org')
+  })
 })
