@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { openACL, readOnlyACL, type ObservedFrame } from '../../../src/index.ts'
+import { aclOf, openACL, perms, readOnlyACL, type ObservedFrame } from '../../../src/index.ts'
 import { Barrier, DoubleBarrier } from '../../../src/recipes/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { leaveStep } from '../../../src/recipes/coordination/barrier.ts'
@@ -62,6 +62,20 @@ onBothServers('Barrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     },
   )
 
+  for (const fault of ['dropRequest', 'dropReply'] as const)
+    itInVirtualTime(`is raised and lowered if the connection is lost then (${fault})`, async () => {
+      const { client, faultyDial } = await fixture.openWithFaults()
+      const barrier = new Barrier(client, `${fixture.path}/up`)
+      const creates = faultyDial[fault](opcodes.create2)
+      await barrier.raise()
+      await creates
+      expect(await fixture.observer.exists(barrier.path)).not.to.equal(null)
+      const deletes = faultyDial[fault](opcodes.delete)
+      await barrier.lower()
+      await deletes
+      expect(await fixture.observer.exists(barrier.path)).to.equal(null)
+    })
+
   itEverywhere('rejects wait() with SESSIONEXPIRED when the session expires', async () => {
     const client = await fixture.open()
     await new Barrier(client, `${fixture.path}/up`).raise()
@@ -104,6 +118,33 @@ onBothServers('DoubleBarrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(await fixture.ephemeralNodes()).to.deep.equal([])
     if (await fixture.observer.exists(fixture.path))
       expect((await fixture.observer.getChildren(fixture.path)).children).to.deep.equal([])
+  })
+
+  itInVirtualTime('has removed its node `ready` when leave() resolves', async () => {
+    const client = await fixture.open()
+    const barrier = new DoubleBarrier(client, fixture.path, 1)
+    await barrier.enter()
+    const hold = fixture.embedded.faults.hold('delete', { nth: 2, session: client.sessionId })
+    const leaving = barrier.leave()
+    const hasLeft = trackSettled(leaving)
+    await hold.triggered
+    await fixture.sleep(100)
+    expect(hasLeft()).to.equal(false)
+    hold.release()
+    await leaving
+    expect(await fixture.childPaths('')).to.deep.equal([])
+  })
+
+  itInVirtualTime('gives its ACL to all its nodes', async () => {
+    const acl = [aclOf('world', 'anyone', perms.all & ~perms.admin)]
+    const path = `${fixture.path}/barrier`
+    const barrier = new DoubleBarrier(await fixture.open(), path, 1, { acl })
+    await barrier.enter()
+    const { children } = await fixture.observer.getChildren(path)
+    expect(children).to.have.length(2)
+    for (const node of [path, ...children.map(name => `${path}/${name}`)])
+      expect((await fixture.observer.getACL(node)).acl, node).to.deep.equal(acl)
+    await barrier.leave()
   })
 
   for (const end of ['deliver', 'cut'] as const)

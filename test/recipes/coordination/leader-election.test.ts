@@ -231,6 +231,23 @@ onBothServers('LeaderElection', (fixture, { itInVirtualTime, itEverywhere }) => 
       expect(await ended).to.equal(stop.signal.reason)
     })
 
+    itInVirtualTime('yields the participant with the lowest number, whatever the names are', async () => {
+      const elections = []
+      // The uuid of the first participant is the greatest.
+      for (const random of [0.9, 0.5, 0.1]) {
+        const client = await fixture.open({ random: () => random })
+        const campaign = new LeaderElection(client, fixture.path, { id: String(random) }).campaign()
+        elections.push(campaign)
+        await fixture.until(async () => (await fixture.ephemeralNodes()).length === elections.length)
+      }
+      const changes = new LeaderElection(fixture.observer, fixture.path).changes()
+      for (const [i, id] of ['0.9', '0.5', '0.1'].entries()) {
+        expect((await changes.next()).value).to.include({ id })
+        await (await elections[i])?.release()
+      }
+      await changes.return()
+    })
+
     itInVirtualTime('yields the next leader also if it has the same id as the one before', async () => {
       const [a, b] = [await fixture.open(), await fixture.open()]
       const first = await new LeaderElection(a, fixture.path, { id: 'same' }).campaign()

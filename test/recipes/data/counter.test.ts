@@ -147,6 +147,21 @@ onBothServers('Counter', (fixture, { itInVirtualTime, itEverywhere }) => {
     },
   )
 
+  itInVirtualTime(
+    'compareAndSet() resolves with null if another client is faster, although the first look was right',
+    async () => {
+      const { client, faultyDial } = await fixture.openWithFaults()
+      await counterOf(fixture.observer).set(0)
+      const sending = faultyDial.holdRequest(opcodes.multi)
+      const replacing = counterOf(client).compareAndSet(0, 5)
+      await sending
+      await counterOf(fixture.observer).set(7)
+      faultyDial.deliver()
+      expect(await replacing).to.equal(null)
+      expect(await counterOf(client).get()).to.equal(7n)
+    },
+  )
+
   itInVirtualTime('yields the present value and each new one', async () => {
     const [counter, writer] = [counterOf(await fixture.open()), counterOf(fixture.observer)]
     const yielded: bigint[] = []

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
-import type { Client } from '../../../src/index.ts'
+import { aclOf, perms, type Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { RecipeError, Queue, type QueueItem } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
@@ -244,6 +244,86 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
     end()
     await consuming
     expect([consumed, await other.size()]).to.deep.equal([['a'], 2])
+  })
+
+  itInVirtualTime(
+    'consume() takes no more after one of its functions has failed, and waits for the others',
+    async () => {
+      const [queue, other] = [queueOf(await fixture.open()), queueOf(fixture.observer)]
+      await other.putMany(letters(10))
+      const error = new Error('mine')
+      let end = () => {}
+      let begun = 0
+      const consuming = queue.consume(
+        async () => {
+          if (++begun === 2) throw error
+          await new Promise<void>(resolve => (end = resolve))
+        },
+        { concurrency: 2 },
+      )
+      const failure = failureOf(consuming)
+      const isSettled = trackSettled(consuming)
+      await fixture.until(() => begun === 2)
+      await fixture.sleep(1000)
+      expect([begun, isSettled()]).to.deep.equal([2, false])
+      end()
+      expect(await failure).to.equal(error)
+      expect([begun, await other.size()]).to.deep.equal([2, 9])
+      await close()
+    },
+  )
+
+  itInVirtualTime('release() of an item that is being completed waits until it is', async () => {
+    const client = await fixture.open()
+    const queue = queueOf(client)
+    await queue.put('a')
+    const item = await queue.take()
+    const hold = fixture.embedded.faults.hold('multi', { session: client.sessionId })
+    const completing = item.complete()
+    await hold.triggered
+    const releasing = item.release()
+    const isReleased = trackSettled(releasing)
+    await client.sync('/').catch(() => undefined)
+    await Promise.resolve()
+    expect(isReleased()).to.equal(false)
+    hold.release()
+    await Promise.all([completing, releasing])
+    expect(await queue.size()).to.equal(0)
+    await close()
+  })
+
+  itInVirtualTime('gives its ACL to all nodes that it creates', async () => {
+    const acl = [aclOf('world', 'anyone', perms.all & ~perms.admin)]
+    const queue = new Queue(await fixture.open(), path, { acl })
+    await queue.put('a')
+    const item = await queue.take()
+    const aclOfNode = async (node: string) => (await fixture.observer.getACL(node)).acl
+    for (const node of [
+      path,
+      `${path}/entries`,
+      `${path}/entries/${item.name}`,
+      `${path}/taken`,
+      `${path}/taken/${item.name}`,
+    ])
+      expect(await aclOfNode(node), node).to.deep.equal(acl)
+    await item.release()
+    await queue.close()
+  })
+
+  itInVirtualTime('puts nothing if the call is cancelled between two attempts', async () => {
+    const client = await fixture.open()
+    const queue = queueOf(client)
+    const denied = fixture.embedded.faults.replace('multi', 'NONODE', { times: Infinity, session: client.sessionId })
+    const abort = new AbortController()
+    const putting = failureOf(queue.put('a', { signal: abort.signal }))
+    // Its rounds pause by now.
+    await fixture.sleep(3000)
+    abort.abort()
+    denied.release()
+    expect(await putting).to.equal(abort.signal.reason)
+    await client.settled()
+    expect(await queue.size()).to.equal(0)
+    await close()
   })
 
   itInVirtualTime('puts the bytes of the call, also if it sends them again later', async () => {

@@ -134,6 +134,23 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
     },
   )
 
+  itInVirtualTime('does not call the function of update() after the call was cancelled', async () => {
+    const client = await fixture.open()
+    const abort = new AbortController()
+    const updating = failureOf(valueOf(client).update(() => expect.fail('it was called'), { signal: abort.signal }))
+    // In the turn in which the reply to the read arrives.
+    await client.exists('/')
+    abort.abort()
+    expect(await updating).to.equal(abort.signal.reason)
+    const other = new AbortController()
+    const hold = fixture.embedded.faults.hold('getData', { session: client.sessionId })
+    const waiting = failureOf(valueOf(client).update(() => expect.fail('it was called'), { signal: other.signal }))
+    await hold.triggered
+    other.abort()
+    hold.release()
+    expect(await waiting).to.equal(other.signal.reason)
+  })
+
   itInVirtualTime('gives its ACL to the node that it creates, and not to the parents', async () => {
     const acl = [aclOf('world', 'anyone', perms.all & ~perms.admin)]
     await valueOf(await fixture.open(), { acl }).set('a')

@@ -99,23 +99,24 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
   itInVirtualTime('a sticky provider keeps its choice until that is gone or down, and a function chooses', async () => {
     const services = await start()
     const all = new Map<string, { close(): Promise<void> }>()
-    for (const id of ['a', 'b', 'c']) all.set(id, await services.register({ name: 'api', id }))
+    for (const id of 'abcdefgh') all.set(id, await services.register({ name: 'api', id }))
     const sticky = await services.provider('api', { strategy: 'sticky' })
     const first = sticky.choose()?.id ?? ''
     for (let i = 0; i < 20; i++) expect(sticky.choose()?.id).to.equal(first)
     await all.get(first)?.close()
-    await fixture.until(() => sticky.instances.length === 2)
+    await fixture.until(() => sticky.instances.length === 7)
     const second = sticky.choose()?.id ?? ''
     expect(second).not.to.equal(first)
     for (let i = 0; i < 2; i++) sticky.noteError({ id: second })
     const third = sticky.choose()?.id
     expect(third).not.to.equal(second)
+    for (let i = 0; i < 20; i++) expect(sticky.choose()?.id).to.equal(third)
     await fixture.sleep(30_000)
     expect(sticky.choose()?.id).to.equal(third)
     const last = await services.provider<number>('api', {
       strategy: instances => instances.toSorted((x, y) => (x.id < y.id ? 1 : -1))[0] as ServiceInstance<number>,
     })
-    expect(last.choose()?.id).to.equal(first === 'c' ? 'b' : 'c')
+    expect(last.choose()?.id).to.equal(first === 'h' ? 'g' : 'h')
     await services.close()
   })
 

@@ -116,6 +116,34 @@ onBothServers('start()', (fixture, { itInVirtualTime }) => {
       }
     })
 
+  itInVirtualTime('of a persistent node in the next session leaves the node as it is', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using node = new PersistentEphemeral(path, { mode: 'persistent' })
+    await node.start(one as Client)
+    const czxid = await czxidOf()
+    await node.start(two as Client)
+    await Promise.all([one?.settled(), two?.settled()])
+    expect(await czxidOf()).to.equal(czxid)
+  })
+
+  itInVirtualTime('of a member joins with the data that was set before', async () => {
+    const client = await fixture.open()
+    await using group = new Membership(fixture.path, { id: 'node', data: 'old' })
+    await group.setData('new')
+    await group.start(client)
+    expect(String((await fixture.observer.getData(path)).data)).to.equal('new')
+  })
+
+  itInVirtualTime('of Services makes register() use the new session', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using services = new Services(fixture.path)
+    for (const client of [one, two] as Client[]) {
+      await services.start(client)
+      const { path: node } = await services.register({ name: 'api', id: String(client.sessionId) })
+      expect((await fixture.observer.exists(node))?.ephemeralOwner).to.equal(client.sessionId)
+    }
+  })
+
   itInVirtualTime('of Services in a new session takes along an instance whose register() is under way', async () => {
     const [one, two] = await fixture.openMany(2)
     await using services = new Services(fixture.path)
@@ -162,6 +190,22 @@ onBothServers('start()', (fixture, { itInVirtualTime }) => {
     expect(await fixture.ephemeralNodes()).to.deep.equal([])
     await services.start(two as Client)
     expect(await fixture.ephemeralNodes()).to.deep.equal([registration.path])
+  })
+
+  itInVirtualTime('is followed by a close() that leaves a node which has replaced its own', async () => {
+    const { client, faultyDial } = await fixture.openWithFaults()
+    const node = new PersistentEphemeral(path, { mode: 'persistent', data: 'ours' })
+    await node.start(client)
+    const sending = faultyDial.holdRequest(opcodes.delete)
+    const closing = node.close()
+    await sending
+    await fixture.observer.delete(path)
+    await fixture.observer.create(path, 'theirs', { mode: 'ephemeral' })
+    await fixture.observer.setData(path, 'theirs, and changed')
+    faultyDial.deliver()
+    await closing
+    expect(String((await fixture.observer.getData(path)).data)).to.equal('theirs, and changed')
+    await fixture.observer.delete(path)
   })
 
   itInVirtualTime('that is called again and again keeps nothing in memory', async () => {
