@@ -18,8 +18,9 @@ describe('an embedded server on a virtual clock', () => {
     server = await Server.start({ listen: false, clock, tickTime: 1000, ...options })
   }
 
-  const join = async (sessionTimeout = 4000) => {
-    const zk = await connect(server.connectString, { dial: server.dial, clock, random: () => 0.5, sessionTimeout })
+  const join = async (sessionTimeout = 4000, attemptTimeout?: number) => {
+    const { connectString, dial } = server
+    const zk = await connect(connectString, { dial, clock, random: () => 0.5, sessionTimeout, attemptTimeout })
     clients.push(zk)
     return zk
   }
@@ -134,7 +135,8 @@ describe('an embedded server on a virtual clock', () => {
 
   it('expires no session while it is paused, and none that sent a request meanwhile', async () => {
     await start()
-    const zk = await join(4000)
+    // The client's next handshake waits in the server's buffer.
+    const zk = await join(4000, 60_000)
     server.pause()
     await clock.advance(60_000)
     expect(server.snapshot().sessions).to.have.length(1)

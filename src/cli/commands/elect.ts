@@ -28,7 +28,7 @@ export const elect = command({
     grace: {
       type: 'string',
       value: 'SECONDS',
-      help: 'how long CMD has to end; default: a third of the session timeout',
+      help: 'how long CMD has to end; default: a sixth of the session timeout',
     },
   },
   takesProgram: true,

@@ -163,12 +163,11 @@ for (const kind of kindsUnderFaults) {
     it('stays lost when its session reconnects too late, and its node is deleted', async () => {
       const [holder, rival] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
-      // A paused server expires no session. A restarted one behaves alike, because it restarts the timeout of every
-      // session.
-      server.pause()
+      // A server that is started again gives every session its whole timeout again.
+      await server.stop()
       await clock.advance(2 * T)
       expect([held.signal.aborted, holder.state]).to.deep.equal([true, 'suspended'])
-      server.resume()
+      await server.start()
       const next = await clock.until(new Rival(rival, path).acquire())
       expect([held.signal.aborted, held.validFor(), holder.state]).to.deep.equal([true, 0, 'connected'])
       expect(nodes().some(each => each === held.path && held.path !== next.path)).to.equal(false)
@@ -200,12 +199,12 @@ for (const kind of kindsUnderFaults) {
         // The multi that asks the leader would be refused in place of the release.
         const client = await open({ asksLeader: false })
         const held = await new Lock(client, path).acquire()
-        server.pause()
+        await server.stop()
         const releasing = outcomeOf(held.release())
         await clock.advance(2 * T)
         if (isRefused) for (const kind of ['delete', 'multi'] as const) server.faults.replace(kind, 'NOAUTH')
         expect([held.signal.aborted, held.validFor()]).to.deep.equal([false, 0])
-        server.resume()
+        await server.start()
         const outcome = await clock.until(releasing)
         if (isRefused) expect(outcome).to.have.property('code', 'NOAUTH')
         else expect(outcome).to.equal(undefined)
