@@ -7,6 +7,7 @@ import { Mutex } from '../locks/mutex.ts'
 import type { Held } from '../locks/held.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { cancellable, waitCall, type WaitOptions } from '../node/cancellable.ts'
+import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './lease-record.ts'
 
@@ -171,6 +172,10 @@ export class Lease implements AsyncDisposable {
   /** Runs a task under kazoo's lock of the lease. */
   async #locked<T>(path: string, signal: AbortSignal, task: (held: Held) => Promise<T>): Promise<T> {
     const { id, acl } = this.#options
+    // The lock gives its ACL to the lease, and not to the node above.
+    const above = { mode: 'container', acl, signal } as const
+    if (acl !== undefined && path !== this.path)
+      await this.#client.retry(() => ensureDirectory(this.#client, this.path, above), { signal })
     const mutex = new Mutex(this.#client, path, { dialect: 'kazoo', id, acl })
     const held = await mutex.acquire({ signal })
     try {

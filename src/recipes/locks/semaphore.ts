@@ -1,10 +1,11 @@
 // A lock with a number of permits: that many holders may hold it at the same time.
 import { inBackground, newPace } from '../../client/recipe-support.ts'
-import { join } from '../../protocol/index.ts'
+import { join, parentOf } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
 import type { Children } from '../node/children.ts'
+import { ensureDirectory } from '../node/ensure-directory.ts'
 import {
   cancellable,
   releasing,
@@ -92,6 +93,7 @@ export class Semaphore extends Lock {
     const waiter = new PermitWaiter(this.#queue, this.count)
     const work = async (signal: AbortSignal) => {
       const pace = newPace(this.#queue.client)
+      await this.#ensurePath(signal)
       for (;;) {
         const gate = await this.#gate.acquire({ signal, watchOwnNode: true })
         const held = await this.#enter(gate, waiter, { ...options, signal, waits: true })
@@ -111,6 +113,7 @@ export class Semaphore extends Lock {
     const waiter = new PermitWaiter(this.#queue, this.count)
     const work = async (signal: AbortSignal) => {
       if ((await this.#queue.client.retry(() => this.#available(signal), { signal })) === 0) return null
+      await this.#ensurePath(signal)
       const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true })
       return gate && this.#enter(gate, waiter, { ...options, signal, waits: false })
     }
@@ -148,6 +151,13 @@ export class Semaphore extends Lock {
     const { children } = await this.#queue.list({ signal })
     const taken = children.filter(name => this.#queue.names.sequenceOf(name) !== undefined)
     return Math.max(0, this.count - taken.length)
+  }
+
+  /** Creates the node above the gate and the permits. They give their ACL to their directories only. */
+  async #ensurePath(signal: AbortSignal): Promise<void> {
+    const { client, acl } = this.#queue
+    const ensure = () => ensureDirectory(client, parentOf(this.#queue.directory), { mode: 'container', acl, signal })
+    if (acl !== undefined) await client.retry(ensure, { signal })
   }
 
   /** Takes a permit as {@link #takePermit}, and leaves the gate. */

@@ -97,7 +97,11 @@ export class Partitioner {
     const membership = this.#newMembership()
     const begin = async (stop: AbortSignal) => {
       // One request here, instead of one for each item.
-      const ensure = () => ensureDirectory(client, owners, { mode: 'container', acl: this.#acl, signal: stop })
+      const options = { mode: 'container', acl: this.#acl, signal: stop } as const
+      const ensure = async () => {
+        if (this.#acl !== undefined) await ensureDirectory(client, this.path, options)
+        await ensureDirectory(client, owners, options)
+      }
       await retryUntilDone(client, ensure, { signal: stop })
       await membership.start(client, { signal: stop })
     }

@@ -82,7 +82,7 @@ export interface Registration<P = unknown> extends AsyncDisposable {
  * new Services('/services', options).path // => '/services'
  */
 export interface ServicesOptions {
-  /** ACL of all created nodes. Default: openACL. */
+  /** ACL of the node of each instance, and of a missing node of its service. Default: openACL. */
   acl?: readonly ACL[] | undefined
 }
 

@@ -1,0 +1,359 @@
+// The calls of the recipes that take a signal, each in a scene in which it can end. The tests of signals compare the names
+// with the public declarations, so that no call is forgotten.
+import { expect } from 'chai'
+import { connect, type Client } from '../../src/index.ts'
+import {
+  Barrier,
+  Cache,
+  Counter,
+  DoubleBarrier,
+  EphemeralMutex,
+  HerdMutex,
+  LeaderElection,
+  Lease,
+  Membership,
+  MultiLock,
+  Mutex,
+  Partitioner,
+  PersistentEphemeral,
+  Queue,
+  ReadWriteLock,
+  ReentrantMutex,
+  revoke,
+  Semaphore,
+  Services,
+  SharedValue,
+  TicketMutex,
+  type Held,
+  type Lock,
+  type WaitOptions,
+} from '../../src/recipes/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
+
+export interface Scene {
+  client: Client
+  /** The session of another process. */
+  other: Client
+  /** Closes the object at the end of the scene. */
+  closeLater: <T extends { close(): Promise<void> }>(object: T) => T
+}
+
+/** A scene on a server of its own, in virtual time. */
+export class Stage {
+  readonly clock: VirtualClock
+  readonly #objects: { close(): Promise<void> }[] = []
+  readonly server: Server
+  readonly scene: Scene
+
+  private constructor(clock: VirtualClock, server: Server, client: Client, other: Client) {
+    this.clock = clock
+    this.server = server
+    this.scene = { client, other, closeLater: object => (this.#objects.push(object), object) }
+  }
+
+  /** @param onFrame called for each frame of the client */
+  static async open(onFrame: () => void = () => undefined): Promise<Stage> {
+    const clock = new VirtualClock()
+    const server = await Server.start({ clock, listen: false })
+    const open = (options = {}) => clock.until(connect(server.connectString, { dial: server.dial, clock, ...options }))
+    return new Stage(clock, server, await open({ onFrame }), await open())
+  }
+
+  /** The watches and the ephemeral nodes of the client. */
+  get owned(): { watches: string[]; nodes: readonly string[] } {
+    const { sessionId } = this.scene.client
+    const { watches, sessions } = this.server.snapshot()
+    const own = watches.filter(({ session }) => session === sessionId)
+    const nodes = sessions.find(({ id }) => id === sessionId)?.ephemerals ?? []
+    return { watches: own.map(({ path }) => path), nodes }
+  }
+
+  /** Closes the objects and the other session. Then the client must have nothing left. */
+  async close(): Promise<void> {
+    const { clock, server, scene } = this
+    for (const object of this.#objects) await clock.until(object.close())
+    await clock.until(scene.other.close())
+    await clock.until(scene.client.settled())
+    await turns()
+    expect(this.owned).to.deep.equal({ watches: [], nodes: [] })
+    await clock.until(scene.client.close())
+    await server.close()
+    expect(clock.pendingTimers, 'timers').to.equal(0)
+  }
+}
+
+export interface PublicCall {
+  /** What other processes do, and what this one has done, before the call. */
+  before?: (scene: Scene) => Promise<unknown>
+  call: (scene: Scene, options: WaitOptions) => Promise<unknown>
+  /** Lets a call that waits end. */
+  finish?: (scene: Scene) => Promise<unknown>
+  /** True if the call takes a signal and no timeout. */
+  hasNoTimeout?: true
+  /** True if the signal is the only end of the call, which then resolves. */
+  runsUntilAborted?: true
+  /** True if the object keeps the watches that the call sets until it is closed. */
+  keepsWatches?: true
+}
+
+export const PATH = '/recipe'
+
+type Make = (client: Client) => Lock | MultiLock
+
+const locks: Readonly<Record<string, Make>> = {
+  EphemeralMutex: client => new EphemeralMutex(client, PATH),
+  HerdMutex: client => new HerdMutex(client, PATH),
+  // The two locks of a ReadWriteLock have this type.
+  Lock: client => new ReadWriteLock(client, PATH).writeLock,
+  MultiLock: client => new MultiLock([new Mutex(client, PATH), new TicketMutex(client, '/other')]),
+  Mutex: client => new Mutex(client, PATH),
+  ReentrantMutex: client => new ReentrantMutex(client, PATH),
+  Semaphore: client => new Semaphore(client, PATH, 1),
+  TicketMutex: client => new TicketMutex(client, PATH),
+}
+
+function callsOfLock(name: string, make: Make): Record<string, PublicCall> {
+  const calls: Record<string, PublicCall> = {
+    [`${name}.acquire`]: { call: ({ client }, options) => make(client).acquire(options) },
+    [`${name}.tryAcquire`]: { call: ({ client }, options) => make(client).tryAcquire(options) },
+    [`${name}.use`]: { call: ({ client }, options) => make(client).use(() => undefined, options) },
+    [`${name}.acquire behind two others`]: waiting(make, (lock, options) => lock.acquire(options)),
+    [`${name}.tryAcquire behind two others`]: waiting(make, (lock, options) => lock.tryAcquire(options)),
+    [`${name}.use behind two others`]: waiting(make, (lock, options) => lock.use(() => undefined, options)),
+  }
+  if (name === 'MultiLock') return calls
+  const contenders = (lock: Lock | MultiLock, options: WaitOptions) => (lock as Lock).contenders(options)
+  return { ...calls, [`${name}.contenders`]: waiting(make, contenders) }
+}
+
+/** Another process has the lock and waits for it once more. It releases both if the call waits. */
+function waiting(make: Make, call: (lock: Lock | MultiLock, options: WaitOptions) => Promise<unknown>): PublicCall {
+  let held: Held | undefined
+  let second: Promise<Held> | undefined
+  return {
+    before: async ({ other }) => {
+      held = await make(other).acquire()
+      second = make(other).acquire()
+      await turns()
+    },
+    call: ({ client }, options) => call(make(client), options),
+    finish: async () => {
+      await held?.release()
+      await (await second)?.release()
+    },
+  }
+}
+
+/** Lets happen what needs no time. */
+export async function turns(): Promise<void> {
+  for (let i = 0; i < 30; i++) await settle()
+}
+
+const counter = ({ client }: Scene) => new Counter(client, PATH)
+const value = ({ client }: Scene) => new SharedValue(client, PATH)
+const queue = ({ client, closeLater }: Scene) => closeLater(new Queue(client, PATH))
+const election = ({ client }: Scene) => new LeaderElection(client, PATH)
+const lease = (client: Client) => new Lease(client, PATH, { id: 'holder', duration: 60_000 })
+const partitioner = (client: Client) => new Partitioner(client, PATH, ['a', 'b'])
+const put = ({ other }: Scene) => new Queue(other, PATH).put('x')
+
+/** Reads two values of an iteration, such as the present one and a change. */
+async function twoOf(iteration: AsyncIterable<unknown>): Promise<void> {
+  let count = 0
+  for await (const _ of iteration) if (++count === 2) return
+}
+
+async function started<T extends { start(client: Client): Promise<unknown> }>(object: T, client: Client): Promise<T> {
+  await object.start(client)
+  return object
+}
+
+const group = ({ closeLater }: Scene) => closeLater(new Membership(PATH, { id: 'me' }))
+const kept = ({ closeLater }: Scene) => closeLater(new PersistentEphemeral(`${PATH}/above/me`))
+const services = ({ closeLater }: Scene) => closeLater(new Services(PATH))
+
+/** The calls by name. The first word is the declaration. */
+export const publicCalls: Readonly<Record<string, PublicCall>> = {
+  ...Object.fromEntries(Object.entries(locks).flatMap(([name, make]) => Object.entries(callsOfLock(name, make)))),
+  'Semaphore.available': { call: ({ client }, options) => new Semaphore(client, PATH, 2).available(options) },
+  revoke: {
+    before: ({ client }) => client.create(PATH),
+    call: ({ client }, options) => revoke(client, PATH, options),
+  },
+  'Barrier.raise': { call: ({ client }, options) => new Barrier(client, PATH).raise(options) },
+  'Barrier.lower': {
+    before: ({ other }) => new Barrier(other, PATH).raise(),
+    call: ({ client }, options) => new Barrier(client, PATH).lower(options),
+  },
+  'Barrier.wait': {
+    before: ({ other }) => new Barrier(other, PATH).raise(),
+    call: ({ client }, options) => new Barrier(client, PATH).wait(options),
+    finish: ({ other }) => new Barrier(other, PATH).lower(),
+  },
+  'DoubleBarrier.enter': doubleBarrier('enter'),
+  'DoubleBarrier.leave': doubleBarrier('leave'),
+  'LeaderElection.campaign': { call: (scene, options) => election(scene).campaign(options) },
+  'LeaderElection.lead': {
+    call: (scene, { signal }) => election(scene).lead(held => aborted(held.signal), { signal }),
+    hasNoTimeout: true,
+    runsUntilAborted: true,
+  },
+  'LeaderElection.participants': {
+    before: ({ other }) => new LeaderElection(other, PATH).campaign(),
+    call: (scene, options) => election(scene).participants(options),
+  },
+  'LeaderElection.leader': {
+    before: ({ other }) => new LeaderElection(other, PATH).campaign(),
+    call: (scene, options) => election(scene).leader(options),
+  },
+  'LeaderElection.changes': {
+    hasNoTimeout: true,
+    call: (scene, { signal }) => twoOf(election(scene).changes({ signal })),
+    finish: ({ other }) => new LeaderElection(other, PATH).campaign(),
+  },
+  'Counter.get': { before: scene => counter(scene).set(1n), call: (scene, options) => counter(scene).get(options) },
+  'Counter.add': { call: (scene, options) => counter(scene).add(1n, options) },
+  'Counter.increment': { call: (scene, options) => counter(scene).increment(options) },
+  'Counter.decrement': { call: (scene, options) => counter(scene).decrement(options) },
+  'Counter.set': { call: (scene, options) => counter(scene).set(7n, options) },
+  'Counter.compareAndSet': { call: (scene, options) => counter(scene).compareAndSet(0n, 1n, options) },
+  'Counter.changes': {
+    hasNoTimeout: true,
+    call: (scene, { signal }) => twoOf(counter(scene).changes({ signal })),
+    finish: ({ other }) => new Counter(other, PATH).set(5n),
+  },
+  'SharedValue.get': { before: scene => value(scene).set('x'), call: (scene, options) => value(scene).get(options) },
+  'SharedValue.set': { call: (scene, options) => value(scene).set('x', options) },
+  'SharedValue.update': { call: (scene, options) => value(scene).update(() => 'x', options) },
+  'SharedValue.compareAndSet': {
+    before: scene => value(scene).set('x'),
+    call: (scene, options) => value(scene).compareAndSet({ version: 0 }, 'y', options),
+  },
+  'SharedValue.changes': {
+    hasNoTimeout: true,
+    before: scene => value(scene).set('x'),
+    call: (scene, { signal }) => twoOf(value(scene).changes({ signal })),
+    finish: ({ other }) => new SharedValue(other, PATH).set('y'),
+  },
+  'Queue.put': { call: (scene, options) => queue(scene).put('x', options) },
+  'Queue.putMany': { call: (scene, options) => queue(scene).putMany(['x', 'y'], options) },
+  'Queue.take': { call: (scene, options) => queue(scene).take(options), finish: put, keepsWatches: true },
+  'Queue.tryTake': { before: put, call: (scene, options) => queue(scene).tryTake(options), keepsWatches: true },
+  'Queue.size': { call: (scene, options) => queue(scene).size(options) },
+  'Queue.consume': {
+    before: put,
+    call: (scene, { signal }) => queue(scene).consume(() => undefined, { signal }),
+    hasNoTimeout: true,
+    runsUntilAborted: true,
+  },
+  'Lease.tryAcquire': { call: ({ client }, options) => lease(client).tryAcquire(options) },
+  'Lease.release': {
+    before: ({ other }) => lease(other).tryAcquire(),
+    call: ({ client }, options) => lease(client).release(options),
+  },
+  'Partitioner.run': {
+    call: ({ client }, { signal }) => partitioner(client).run((_item, held) => aborted(held.signal), { signal }),
+    hasNoTimeout: true,
+    runsUntilAborted: true,
+  },
+  'Partitioner.owners': { call: ({ client }, options) => partitioner(client).owners(options) },
+  'PersistentEphemeral.start': { call: (scene, options) => kept(scene).start(scene.client, options) },
+  'PersistentEphemeral.setData': keeps(kept, (node, options) => node.setData('x', options)),
+  'Membership.start': { call: (scene, options) => group(scene).start(scene.client, options) },
+  'Membership.setData': keeps(group, (members, options) => members.setData('x', options)),
+  'Membership.changes': {
+    hasNoTimeout: true,
+    ...keeps(group, (members, { signal }) => twoOf(members.changes({ signal }))),
+    finish: ({ closeLater, other }) => closeLater(new Membership(PATH, { id: 'other' })).start(other),
+  },
+  'Services.start': servicesStart(),
+  'Services.register': keeps(services, (all, options) => all.register({ name: 'api', id: 'a' }, options)),
+  'Services.names': keeps(services, (all, options) => all.names(options)),
+  'Services.instances': keeps(services, (all, options) => all.instances('api', options)),
+  'Services.provider': keeps(services, (all, options) => all.provider('api', options)),
+  'Registration.update': keeps(
+    async scene => (await started(services(scene), scene.client)).register({ name: 'api', id: 'a' }),
+    (registration, options) => registration.update({ port: 1 }, options),
+  ),
+  'ServiceProvider.changes': {
+    hasNoTimeout: true,
+    ...keeps(
+      async scene => (await started(services(scene), scene.client)).provider('api'),
+      (provider, { signal }) => twoOf(provider.changes({ signal })),
+    ),
+    finish: async scene => (await started(services(scene), scene.other)).register({ name: 'api', id: 'b' }),
+  },
+  'new Cache': {
+    hasNoTimeout: true,
+    before: ({ other }) => other.create(PATH),
+    call: async ({ client }, { signal }) => {
+      const cache = new Cache(client, PATH, { signal })
+      await cache.ready
+      return cache
+    },
+  },
+  'Cache.changes': {
+    hasNoTimeout: true,
+    before: ({ other }) => other.create(PATH),
+    call: ({ client, closeLater }, { signal }) => twoOf(closeLater(new Cache(client, PATH)).changes({ signal })),
+    finish: ({ other }) => other.create(`${PATH}/a`),
+    keepsWatches: true,
+  },
+}
+
+/** A call of an object that is in use. A group is started before. */
+function keeps<T>(
+  make: (scene: Scene) => T | Promise<T>,
+  call: (object: T, options: WaitOptions) => Promise<unknown>,
+): PublicCall {
+  let object: T | undefined
+  return {
+    before: async scene => {
+      object = await make(scene)
+      if (hasStart(object)) await object.start(scene.client)
+    },
+    call: (_scene, options) => call(object as T, options),
+  }
+}
+
+const hasStart = (object: unknown): object is { start(client: Client): Promise<unknown> } =>
+  typeof (object as { start?: unknown }).start === 'function'
+
+/** Takes an instance along from another session. */
+function servicesStart(): PublicCall {
+  let all: Services | undefined
+  return {
+    before: async scene => {
+      all = await started(services(scene), scene.other)
+      await all.register({ name: 'api', id: 'a' })
+    },
+    call: async ({ client }, options) => all?.start(client, options),
+  }
+}
+
+function doubleBarrier(verb: 'enter' | 'leave'): PublicCall {
+  const [ours, theirs] = [new WeakMap<Scene, DoubleBarrier>(), new WeakMap<Scene, DoubleBarrier>()]
+  return {
+    before: async scene => {
+      const [one, two] = [new DoubleBarrier(scene.client, PATH, 2), new DoubleBarrier(scene.other, PATH, 2)]
+      ours.set(scene, one)
+      theirs.set(scene, two)
+      if (verb === 'leave') await Promise.all([one.enter(), two.enter()])
+    },
+    call: async (scene, options) => ours.get(scene)?.[verb](options),
+    finish: async scene => {
+      await theirs.get(scene)?.[verb]()
+      if (verb === 'leave') return
+      // Both leave again, so that the scene ends without nodes.
+      await Promise.all([ours.get(scene)?.leave(), theirs.get(scene)?.leave()])
+    },
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

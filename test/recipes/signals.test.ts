@@ -1,0 +1,107 @@
+// The caller's signal and timeout, in every call of the recipes that takes one.
+import { expect } from 'chai'
+import { getEventListeners } from 'node:events'
+import { publicCallsWith } from '../support/public-names.ts'
+import { failureOf, outcomeOf } from '../support/settled.ts'
+import { publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
+
+/** Ends what a call has resolved with, such as a Held or a ServiceProvider. */
+async function end(result: unknown): Promise<void> {
+  const { release, close } = (result ?? {}) as { release?: () => Promise<void>; close?: () => Promise<void> }
+  await (release ?? close)?.call(result)
+}
+
+/**
+ * Plays the scene of a call, and aborts its signal at the nth frame that the client sends or receives. Returns false if
+ * the call had fewer frames.
+ */
+async function play(
+  { before, call, finish, runsUntilAborted, keepsWatches }: PublicCall,
+  nth: number,
+): Promise<boolean> {
+  const controller = new AbortController()
+  const { signal } = controller
+  const reason = new Error('cancelled')
+  let left = Infinity
+  const stage = await Stage.open(() => {
+    if (--left === 0) controller.abort(reason)
+  })
+  const { clock, scene } = stage
+  await clock.until(Promise.resolve(before?.(scene)))
+  await clock.until(scene.client.settled())
+  const ownedBefore = stage.owned
+
+  left = nth
+  const outcome = outcomeOf(call(scene, { signal }))
+  await turns()
+  const finished = signal.aborted ? undefined : finish?.(scene)
+  await turns()
+  const ended = runsUntilAborted !== true && (await clock.until(outcome, { within: 60_000 }))
+  left = Infinity
+  const wasAborted = signal.aborted
+  if (runsUntilAborted === true) {
+    controller.abort(reason)
+    expect(await clock.until(outcome), 'the call resolves').to.equal(undefined)
+  } else if (wasAborted && ended instanceof Error) {
+    expect(ended).to.equal(reason)
+    await clock.until(scene.client.settled())
+    const { watches, nodes } = stage.owned
+    expect(ownedBefore.nodes, 'nodes').to.include.members([...nodes])
+    if (keepsWatches !== true) expect(ownedBefore.watches, 'watches').to.include.members(watches)
+    // What the other process does may wait for the call, and ends with the session.
+    void outcomeOf(Promise.resolve(finished))
+  } else {
+    // What the other process does may wait for the end.
+    await clock.until(Promise.all([finished, end(ended)]))
+  }
+  await turns()
+  expect(getEventListeners(signal, 'abort'), 'listeners').to.deep.equal([])
+  await stage.close()
+  return wasAborted
+}
+
+/** The declarations of the calls, such as `Counter.add`. */
+const declarationsOf = (calls: Readonly<Record<string, PublicCall>>) => [
+  ...new Set(Object.keys(calls).map(name => /^(new )?[^ ]+/.exec(name)?.[0])),
+]
+
+describe('the signal of a call of a recipe', () => {
+  it('is tested here if the declaration of the call has one', () => {
+    expect(declarationsOf(publicCalls)).to.have.members(publicCallsWith('signal', ['src/recipes/index.ts']))
+  }).timeout(60_000)
+
+  for (const [name, call] of Object.entries(publicCalls))
+    it(`${name} rejects with its reason if it aborts at any frame, and nothing of the call stays`, async () => {
+      let nth = 1
+      for (let wasAborted = true; wasAborted; nth++) {
+        wasAborted = await play(call, nth).catch((error: unknown) => {
+          throw new Error(`frame ${nth}: ${(error as Error).message}`, { cause: error })
+        })
+        expect(nth, 'frames').to.be.below(100)
+      }
+      expect(nth, 'frames').to.be.above(2)
+    })
+})
+
+describe('the timeout of a call of a recipe', () => {
+  const timed = Object.fromEntries(Object.entries(publicCalls).filter(([, { hasNoTimeout }]) => hasNoTimeout !== true))
+
+  it('is tested here if the declaration of the call has one', () => {
+    expect(declarationsOf(timed)).to.have.members(publicCallsWith('timeout', ['src/recipes/index.ts']))
+  }).timeout(60_000)
+
+  for (const [name, { before, call }] of Object.entries(timed))
+    it(`${name} rejects with TIMEOUT when it is over`, async () => {
+      const stage = await Stage.open()
+      const { clock, server, scene } = stage
+      await clock.until(Promise.resolve(before?.(scene)))
+      await clock.until(scene.client.settled())
+      server.pause()
+      const begun = clock.now()
+      const error = await clock.until(failureOf(call(scene, { timeout: 100 })))
+      expect(error).to.have.property('code', 'TIMEOUT')
+      expect(clock.now() - begun).to.equal(100)
+      server.resume()
+      await stage.close()
+    })
+})
