@@ -5,12 +5,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect, type Client } from '../src/index.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from './support/apache-zookeeper.ts'
-import { runAtExit } from './support/at-exit.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../environment/apache-zookeeper.ts'
+import { runAtExit } from '../environment/at-exit.ts'
 import { codeBlocks, writeScript } from './support/document.ts'
-import { freePort } from './support/free-port.ts'
+import { freePort } from '../environment/free-port.ts'
 import { LOAD_ALLOWANCE } from './support/load.ts'
-import { until } from './support/until.ts'
+import { until } from '../environment/until.ts'
 
 /** The default session timeout of a client, ms. The node of a service that just dies stays at the server for so long. */
 const SESSION_TIMEOUT = 30_000

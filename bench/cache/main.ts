@@ -1,13 +1,13 @@
 // `npm run bench:cache`: loads one tree into a Cache and into Curator's CuratorCache, each in a process of its own, and
 // compares time and memory. See bench/README.md.
-// May import: src/index.ts, src/recipes/index.ts, test/support, test/interop/peers.ts.
+// May import: src/index.ts, src/recipes/index.ts, environment.
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { connect } from '../../src/index.ts'
-import { CURATOR_JARS, curator } from '../../test/interop/peers.ts'
-import { startApacheZooKeeper } from '../../test/support/apache-zookeeper.ts'
-import { JavaProgram } from '../../test/support/java-program.ts'
-import { SubprocessRpc } from '../../test/support/subprocess-rpc.ts'
+import { CURATOR_JARS, provideCurator } from '../../environment/other-libraries.ts'
+import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { JavaProgram } from '../../environment/java-program.ts'
+import { SubprocessRpc } from '../../environment/subprocess-rpc.ts'
 
 const { values } = parseArgs({
   options: {
@@ -40,7 +40,7 @@ const starts: Record<string, (args: readonly string[]) => Promise<SubprocessRpc>
     return Promise.resolve(new SubprocessRpc(process.execPath, ['--expose-gc', '--import', 'tsx', file, ...args]))
   },
   Curator: async args => {
-    await curator.provide()
+    await provideCurator()
     return JavaProgram.start(new URL('CuratorTree.java', import.meta.url), { jars: CURATOR_JARS, args })
   },
 }

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { Mutex, type Held } from '../../src/recipes/index.ts'
-import type { Ensemble } from '../../test/support/ensemble.ts'
-import { until } from '../../test/support/until.ts'
+import type { Ensemble } from '../../environment/ensemble.ts'
+import { until } from '../../environment/until.ts'
 import { median } from '../measure/statistics.ts'
 import type { LeaderLoss } from './figures.ts'
 

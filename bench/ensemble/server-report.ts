@@ -1,7 +1,7 @@
 // What a server of an ensemble reports of itself: its role, and its own counts, which are compared with those of the
 // clients.
 import { get } from 'node:http'
-import { fourLetterWord } from '../../test/support/four-letter-word.ts'
+import { fourLetterWord } from '../../environment/four-letter-word.ts'
 import { packetsOf } from '../harness/server.ts'
 
 export type Role = 'leader' | 'follower' | 'observer' | 'standalone' | 'unknown'

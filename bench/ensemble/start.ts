@@ -1,14 +1,14 @@
 // What costs are spread over the servers of an ensemble, and what costs are not. This file: the ensemble, started here or
 // running already.
 // May import: bench/harness, bench/measure, bench/output/figures.ts, bench/output/progress.ts, bench/output/table.ts,
-// bench/scenarios/index.ts, src/index.ts, src/recipes/index.ts, src/session/servers/connect-string.ts, test/support.
+// bench/scenarios/index.ts, src/index.ts, src/recipes/index.ts, src/session/servers/connect-string.ts, environment.
 import { parseConnectString } from '../../src/session/servers/connect-string.ts'
-import { cpuSecondsOf } from '../../test/support/procfs.ts'
-import { Ensemble } from '../../test/support/ensemble.ts'
+import { cpuSecondsOf } from '../../environment/procfs.ts'
+import { Ensemble } from '../../environment/ensemble.ts'
 import type { WireCounts } from '../measure/reconcile.ts'
 import { countsOf, isNetworkError, parseSrvr, type Server } from '../harness/server.ts'
 import { SESSION_TIMEOUT } from '../harness/sessions.ts'
-import { fourLetterWord } from '../../test/support/four-letter-word.ts'
+import { fourLetterWord } from '../../environment/four-letter-word.ts'
 import { list } from '../output/figures.ts'
 import { findServerReporter, roleBySrvr, TIMEOUT, type Role, type ServerReporter } from './server-report.ts'
 

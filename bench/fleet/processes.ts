@@ -1,11 +1,11 @@
 // This folder shares the sessions of a run out over processes and machines. This file: units in processes of their own,
 // on this machine.
 // May import: bench/harness, bench/output/interrupted.ts, bench/output/progress.ts, bench/output/usage.ts, src/index.ts, src/recipes/index.ts,
-// src/session/servers/connect-string.ts, test/support/procfs.ts.
+// src/session/servers/connect-string.ts, environment/procfs.ts.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { cpuSecondsOf } from '../../test/support/procfs.ts'
+import { cpuSecondsOf } from '../../environment/procfs.ts'
 import type { Notice, Reply } from '../harness/messages.ts'
 import type { Unit, UnitStart } from '../harness/workers.ts'
 

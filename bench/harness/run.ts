@@ -1,7 +1,7 @@
 // The harness of the fan-out benchmark: sessions in worker threads or processes play scenarios within a given time.
 // This file: a whole run on one server, stage by stage. It removes its sessions and nodes at the end.
 // May import: bench/measure, bench/output/progress.ts, bench/scenarios/index.ts, src/index.ts,
-// src/server/index.ts, src/session/servers/connect-string.ts, src/transport, test/support.
+// src/server/index.ts, src/session/servers/connect-string.ts, src/transport, environment.
 import { randomUUID } from 'node:crypto'
 import { connect, type Client } from '../../src/index.ts'
 import { ScenarioRun, type Measurement } from '../measure/measurement.ts'

@@ -20,7 +20,7 @@ export class Interrupted extends Error {
 export async function runProgram(command: string, work: (stop: AbortController) => Promise<number>): Promise<void> {
   const stop = new AbortController()
   for (const signal of Object.keys(EXIT_CODES) as (keyof typeof EXIT_CODES)[])
-    // Not `once`: test/support/at-exit.ts ends this process on a signal that has no other listener.
+    // Not `once`: environment/at-exit.ts ends this process on a signal that has no other listener.
     process.on(signal, () => {
       if (stop.signal.aborted) process.exit(EXIT_CODES[signal])
       stop.abort(new Interrupted(signal))

@@ -1,7 +1,7 @@
 // Measures one recipe: N contenders in a queue. A step is a release and a join, so N - 1 are always waiting.
 import { roundTripsOf } from '../measure/round-trips.ts'
 import type { Recording } from '../measure/recording.ts'
-import { cpuSecondsOf, threadCpuMs } from '../../test/support/procfs.ts'
+import { cpuSecondsOf, threadCpuMs } from '../../environment/procfs.ts'
 import type { Driver } from './driver.ts'
 import type { Recipe } from './libraries.ts'
 import type { Links } from './links.ts'

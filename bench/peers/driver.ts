@@ -2,7 +2,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { runAtExit } from '../../test/support/at-exit.ts'
+import { runAtExit } from '../../environment/at-exit.ts'
 
 export type Command = readonly [program: string, ...args: string[]]
 

@@ -1,6 +1,6 @@
 // Waits until contenders and server have nothing left to do.
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
-import { isAsleep } from '../../test/support/procfs.ts'
+import { isAsleep } from '../../environment/procfs.ts'
 
 /** The interval between two looks at the threads, ms. It is longer than the pauses of zoo_lock (0.5 ms). */
 const INTERVAL = 2

@@ -1,5 +1,5 @@
 // A proxy for each contender: it counts the frames, delays them, and drops a connection when told to.
-import { FaultProxy } from '../../test/support/fault-proxy.ts'
+import { FaultProxy } from '../../environment/fault-proxy.ts'
 import type { ContenderFrame } from './tally.ts'
 
 export class Links {

@@ -5,11 +5,11 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { CURATOR_JARS, curator, kazoo, PYTHON } from '../../test/interop/peers.ts'
-import { ensureInstalled, fetchUpstreamArchive } from '../../test/support/debian-package.ts'
-import { DEBIAN_JARS } from '../../test/support/find-apache-zookeeper.ts'
-import { installTools } from '../../test/support/installed-tools.ts'
-import { javaCommand } from '../../test/support/java-program.ts'
+import { CURATOR_JARS, provideCurator, provideKazoo, PYTHON } from '../../environment/other-libraries.ts'
+import { ensureInstalled, fetchUpstreamArchive } from '../../environment/debian-package.ts'
+import { DEBIAN_JARS } from '../../environment/find-apache-zookeeper.ts'
+import { installTools } from '../../environment/installed-tools.ts'
+import { javaCommand } from '../../environment/java-program.ts'
 import type { Command } from './driver.ts'
 import type { LibraryName } from './libraries.ts'
 
@@ -20,7 +20,7 @@ const NODE_ZOOKEEPER_CLIENT = { 'node-zookeeper-client': '1.1.3' }
 const driver = (name: string) => fileURLToPath(new URL(`drivers/${name}`, import.meta.url))
 
 const java = async (which: string): Promise<Command> => {
-  await curator.provide()
+  await provideCurator()
   return javaCommand(new URL('drivers/Contenders.java', import.meta.url), { jars: CURATOR_JARS, args: [which] })
 }
 
@@ -46,7 +46,7 @@ const providers: Record<LibraryName, (options: Provision) => Promise<Provided>> 
     version: await jarVersion('zookeeper-recipes-lock'),
   }),
   kazoo: async () => {
-    await kazoo.provide()
+    await provideKazoo()
     const { stdout } = await run(PYTHON, ['-c', 'import kazoo; print(kazoo.__version__)'])
     return { command: [PYTHON, driver('contenders.py')], version: stdout.trim() }
   },

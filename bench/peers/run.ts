@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
-import { fourLetterWord } from '../../test/support/four-letter-word.ts'
+import { fourLetterWord } from '../../environment/four-letter-word.ts'
 import { seeded, shuffled } from '../harness/plan.ts'
 import type { Server } from '../harness/server.ts'
 import { SESSION_TIMEOUT } from '../harness/sessions.ts'

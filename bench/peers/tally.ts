@@ -1,6 +1,6 @@
 // Counts the frames of a phase, and describes them for the timeline of the report. Pure.
 import { explain, opcodes, xids } from '../../src/protocol/index.ts'
-import type { PassedFrame } from '../../test/support/fault-proxy.ts'
+import type { PassedFrame } from '../../environment/fault-proxy.ts'
 import { noCounts, type Counts } from '../measure/frame-counter.ts'
 import type { RecordedEvent } from '../measure/recording.ts'
 

@@ -1,15 +1,15 @@
 // `npm run bench:restart`: restarts three servers one after the other under services of zkwire, kazoo and Curator, and
 // measures how long each service is without a leader. See bench/README.md.
-// May import: src/index.ts, src/recipes/index.ts, test/support, test/interop/peers.ts.
+// May import: src/index.ts, src/recipes/index.ts, environment.
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { connect, type Client } from '../../src/index.ts'
-import { CURATOR_JARS, curator, kazoo, PYTHON } from '../../test/interop/peers.ts'
-import { Ensemble } from '../../test/support/ensemble.ts'
-import { JavaProgram } from '../../test/support/java-program.ts'
-import { SubprocessRpc } from '../../test/support/subprocess-rpc.ts'
-import { until } from '../../test/support/until.ts'
+import { CURATOR_JARS, provideCurator, provideKazoo, PYTHON } from '../../environment/other-libraries.ts'
+import { Ensemble } from '../../environment/ensemble.ts'
+import { JavaProgram } from '../../environment/java-program.ts'
+import { SubprocessRpc } from '../../environment/subprocess-rpc.ts'
+import { until } from '../../environment/until.ts'
 import { figuresOf, INSTANCES, type Event } from './figures.ts'
 
 const { values } = parseArgs({
@@ -28,11 +28,11 @@ const starts: Record<string, (args: readonly string[]) => Promise<SubprocessRpc>
   zkwire: args =>
     Promise.resolve(new SubprocessRpc(process.execPath, ['--import', 'tsx', pathOf('services.ts'), ...args])),
   kazoo: async args => {
-    await kazoo.provide()
+    await provideKazoo()
     return new SubprocessRpc(PYTHON, [pathOf('KazooServices.py'), ...args])
   },
   curator: async args => {
-    await curator.provide()
+    await provideCurator()
     return JavaProgram.start(new URL('CuratorServices.java', import.meta.url), { jars: CURATOR_JARS, args })
   },
 }

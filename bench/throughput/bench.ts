@@ -1,7 +1,7 @@
 // The servers and processes of a run: the nodes on Apache's server, the mock, the proxy, and a process for each
 // measurement.
 import { connect, type Client } from '../../src/index.ts'
-import { startApacheZooKeeper } from '../../test/support/apache-zookeeper.ts'
+import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { MeasuringProcess, startHelper, type Helper } from '../processes/measuring-process.ts'
 import { bundled } from '../processes/program.ts'
 import { Curator } from './curator.ts'

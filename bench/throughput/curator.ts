@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { findApacheZooKeeper } from '../../test/support/find-apache-zookeeper.ts'
-import { findJdk } from '../../test/support/find-jdk.ts'
+import { findApacheZooKeeper } from '../../environment/find-apache-zookeeper.ts'
+import { findJdk } from '../../environment/find-jdk.ts'
 import type { HandOver, Sample } from './workloads.ts'
 
 const run = promisify(execFile)

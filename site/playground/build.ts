@@ -1,5 +1,5 @@
 // Builds the playground: one HTML file, which loads no other.
-// May import: esbuild, playwright-core, site/browser-runtime, test/browser/chromium.ts, test/support/procfs.ts.
+// May import: esbuild, playwright-core, site/browser-runtime, environment/chromium.ts, environment/procfs.ts.
 import { build } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'

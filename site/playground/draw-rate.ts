@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
 import { playgroundPage } from './build.ts'
-import { cpuSecondsOf, descendantsOf } from '../../test/support/procfs.ts'
+import { cpuSecondsOf, descendantsOf } from '../../environment/procfs.ts'
 
 const { values } = parseArgs({
   options: {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { startChromium } from '../../test/browser/chromium.ts'
+import { startChromium } from '../../environment/chromium.ts'
 import { playgroundPage } from './build.ts'
 
 const docs = join(import.meta.dirname, '..', '..', 'docs')

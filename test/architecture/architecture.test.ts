@@ -166,10 +166,10 @@ describe('in the architecture,', () => {
   })
 
   describe('imports outside src', () => {
-    for (const folder of ['bench', 'site'])
+    for (const folder of ['bench', 'environment', 'site'])
       describe(`of ${folder}`, () => {
         const files = new Map(sourcesIn(folder))
-        const elsewhere = ['src', 'test', 'bench', 'site']
+        const elsewhere = ['src', 'bench', 'environment', 'site']
           .filter(other => other !== folder)
           .flatMap(other => sourcesIn(other))
           .map(([path]) => [path, []] as const)

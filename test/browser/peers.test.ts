@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { readPeersResult, type PeersResult } from '../../bench/peers/result.ts'
 import { peersReportOf } from '../../bench/peers/report.ts'
-import { startChromium } from './chromium.ts'
+import { startChromium } from '../../environment/chromium.ts'
 import { openWindow, pageFile, WIDTHS } from './report-window.ts'
 
 describe('the report of the peers in a browser', () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { reportOf } from '../../bench/report/report.ts'
 import { readResult, type Result } from '../../bench/output/result.ts'
-import { startChromium } from './chromium.ts'
+import { startChromium } from '../../environment/chromium.ts'
 import { openWindow, pageFile, WIDTHS } from './report-window.ts'
 
 const recorded = fileURLToPath(new URL('../../docs/herd.json', import.meta.url))

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { writeScript } from '../support/document.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../../environment/free-port.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const PASSWORD = 'correct-horse'

@@ -1,7 +1,7 @@
 // The less common operations, on a real server.
 import { expect } from 'chai'
 import { connect, ZooKeeperError, type ACL, type Client } from '../../src/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { failureOf } from '../support/settled.ts'
 

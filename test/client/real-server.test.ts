@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { MultiError, type CreateMode } from '../../src/protocol/index.ts'
 import { connect, type Client, type WatchEvent } from '../../src/client/index.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { has } from '../support/server-version.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { has } from '../../environment/server-version.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 import { failureOf } from '../support/settled.ts'
 
 describe('a client of a real server', () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo, Server as TcpServer } from 'node:net'
 import { connect, PermanentError, ZooKeeperError, type ConnectOptions } from '../../src/index.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../../environment/free-port.ts'
 import { redial, scriptedConnect, scriptedSession, T } from '../support/scripted-session.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
 

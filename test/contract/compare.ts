@@ -1,5 +1,5 @@
 // Runs one scenario on two servers, and compares their traces.
-import type { Address } from '../support/wire-session.ts'
+import type { Address } from '../../environment/proxied-connection.ts'
 import { runScenario } from './runner.ts'
 import type { Step } from './scenario.ts'
 import { difference, traceOf } from './trace.ts'

@@ -1,7 +1,7 @@
 // The same contract for the embedded server and for Apache ZooKeeper.
 import { connect } from '../../src/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { setCounters } from '../support/sequence-counter.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { runCase, type Suite } from './suite.ts'

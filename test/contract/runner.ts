@@ -1,6 +1,7 @@
 // Runs a scenario on a server below a base node, and records all that each session receives.
+import type { Address } from '../../environment/proxied-connection.ts'
 import { operations, opcodes, type MultiRequest, type TypeOf } from '../../src/protocol/index.ts'
-import { call, WireSession, type Address, type Call, type ServerMessage, type Reply } from '../support/wire-session.ts'
+import { call, WireSession, type Call, type ServerMessage, type Reply } from '../support/wire-session.ts'
 import { passwords, SESSIONS, type RequestSpec, type Step, type User } from './scenario.ts'
 
 export interface StepResult {

@@ -1,10 +1,11 @@
 // The contract: test cases that every ZooKeeper server must pass.
+import type { Address } from '../../environment/proxied-connection.ts'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import { operations, type Encodable, type Operation } from '../../src/protocol/index.ts'
-import { fourLetterWord } from '../support/four-letter-word.ts'
-import { has, versionIn, type Change } from '../support/server-version.ts'
+import { fourLetterWord } from '../../environment/four-letter-word.ts'
+import { has, versionIn, type Change } from '../../environment/server-version.ts'
 import { expireSession } from '../support/shared-server.ts'
-import { WireSession, type Address, type WireSessionOptions } from '../support/wire-session.ts'
+import { WireSession, type WireSessionOptions } from '../support/wire-session.ts'
 
 export interface Suite {
   readonly title: string

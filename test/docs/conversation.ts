@@ -2,8 +2,8 @@
 import { operations, xids } from '../../src/protocol/index.ts'
 import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { until } from '../support/until.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { until } from '../../environment/until.ts'
 import { dumpFrame, type FrameDump } from './frame-dump.ts'
 
 /** Returns the frames by their names in the document. */

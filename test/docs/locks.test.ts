@@ -7,7 +7,7 @@ import { DistantServer, type Recipe } from '../recipes/round-trips.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import { readDocument, testCodeBlocks } from '../support/document.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 /** Counts the requests of one client, except pings and the removal of watches. */
 class Requests {

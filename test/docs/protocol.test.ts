@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { framesOn, read } from './frames-in-page.ts'
 import { redumpFrame } from './frame-dump.ts'
 import { holdConversation } from './conversation.ts'

@@ -1,6 +1,6 @@
 // Rewrites the frames of docs/protocol.md from a conversation with a real server: npx tsx test/docs/write-protocol.ts
 import { writeFileSync } from 'node:fs'
-import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { file, read, withFrames } from './frames-in-page.ts'
 import { holdConversation } from './conversation.ts'
 

@@ -14,7 +14,7 @@ import type { Server } from '../../bench/harness/server.ts'
 import { Progress } from '../../bench/output/progress.ts'
 import { readResult } from '../../bench/output/result.ts'
 import { connect } from '../../src/index.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 const silent = new Progress({ write: () => undefined })
 const SESSIONS = 12

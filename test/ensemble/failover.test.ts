@@ -5,8 +5,8 @@ import { Mutex } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { ensembles } from '../support/embedded-ensemble.ts'
-import type { EnsembleServer, RunningEnsemble } from '../support/running-ensemble.ts'
-import { until } from '../support/until.ts'
+import type { EnsembleServer, RunningEnsemble } from '../../environment/running-ensemble.ts'
+import { until } from '../../environment/until.ts'
 
 for (const { name, start } of ensembles)
   describe(`failover in an ensemble (${name})`, () => {

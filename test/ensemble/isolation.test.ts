@@ -8,11 +8,11 @@ import type { Dial } from '../../src/transport/transport.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { ensembles } from '../support/embedded-ensemble.ts'
-import { SYNC_LIMIT, TICK, type EnsembleServer, type RunningEnsemble } from '../support/running-ensemble.ts'
+import { SYNC_LIMIT, TICK, type EnsembleServer, type RunningEnsemble } from '../../environment/running-ensemble.ts'
 import { failureOf } from '../support/settled.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 /** How long a follower serves without its leader, ms. */
 const UNAWARE = SYNC_LIMIT * TICK

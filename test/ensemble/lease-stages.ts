@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import type { Member } from '../../src/server/index.ts'
-import type { Ensemble } from '../support/ensemble.ts'
-import { until } from '../support/until.ts'
+import type { Ensemble } from '../../environment/ensemble.ts'
+import { until } from '../../environment/until.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 import type { Stage, Way } from './lease-schedule.ts'
 

@@ -7,9 +7,9 @@ import { kinds } from '../recipes/locks/exclusive-kinds.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { ensembles } from '../support/embedded-ensemble.ts'
-import { TICK, type EnsembleServer, type RunningEnsemble } from '../support/running-ensemble.ts'
+import { TICK, type EnsembleServer, type RunningEnsemble } from '../../environment/running-ensemble.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 /** Delay between the leader and each follower, one way, ms. */
 const LAG = 200

@@ -8,7 +8,7 @@ import { readResult } from '../../bench/output/result.ts'
 import { connect, type Client } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { startProgram, type Program } from '../bench/runs/program.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 const PATIENCE = { within: 60_000 }
 

@@ -2,9 +2,9 @@
 import { expect } from 'chai'
 import { errnos, operations } from '../../src/protocol/index.ts'
 import { ensembles } from '../support/embedded-ensemble.ts'
-import type { EnsembleServer, RunningEnsemble } from '../support/running-ensemble.ts'
+import type { EnsembleServer, RunningEnsemble } from '../../environment/running-ensemble.ts'
 import { failureOf } from '../support/settled.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 import { call, WireSession } from '../support/wire-session.ts'
 
 const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]

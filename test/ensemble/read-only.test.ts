@@ -4,10 +4,10 @@ import { connect, type State, type ZooKeeperError } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
-import { Ensemble } from '../support/ensemble.ts'
+import { Ensemble } from '../../environment/ensemble.ts'
 import { ensembles } from '../support/embedded-ensemble.ts'
-import type { EnsembleServer, RunningEnsemble } from '../support/running-ensemble.ts'
-import { until } from '../support/until.ts'
+import type { EnsembleServer, RunningEnsemble } from '../../environment/running-ensemble.ts'
+import { until } from '../../environment/until.ts'
 
 const jvm = ['-Dreadonlymode.enabled=true']
 

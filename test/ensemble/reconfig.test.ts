@@ -3,9 +3,9 @@ import { expect } from 'chai'
 import type { State } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { Ensemble, SUPER } from '../support/ensemble.ts'
-import { until } from '../support/until.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { Ensemble, SUPER } from '../../environment/ensemble.ts'
+import { until } from '../../environment/until.ts'
 
 describe('an ensemble that is reconfigured', () => {
   const sessions = new Sessions()

@@ -3,9 +3,9 @@
 import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
 import { ensembles } from '../support/embedded-ensemble.ts'
-import type { RunningEnsemble } from '../support/running-ensemble.ts'
+import type { RunningEnsemble } from '../../environment/running-ensemble.ts'
 import { Services } from '../support/services.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 /** On a busy machine a step takes long. */
 const BUSY = { within: 60_000 }

@@ -7,7 +7,7 @@ import { connect } from '../../src/client/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { dataReply, scriptedSession } from '../support/scripted-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 /** Returns the resources that keep the event loop alive and that a client may create. */
 const resources = () =>

@@ -6,7 +6,7 @@ import { settle } from '../../src/testing/virtual-clock.ts'
 import { failureOf } from '../support/settled.ts'
 import { eventFrame, statOf, type Received } from '../support/scripted-server.ts'
 import { dataReply, scriptedSession } from '../support/scripted-session.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 describe('limits and arguments:', function () {
   this.timeout(30_000)

@@ -1,8 +1,8 @@
 // Outages of a real server that last longer than the session timeout. test/soak/outages.ts measures them.
 import { expect } from 'chai'
-import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { Services } from '../support/services.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 describe('an outage that is longer than the session timeout', () => {
   it('ends all leases, and then no process waits for a node of its own, because the server has kept the sessions', async () => {

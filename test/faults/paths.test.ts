@@ -7,7 +7,7 @@ import { parseConnectString } from '../../src/session/servers/connect-string.ts'
 import { nodeSettingsOf } from '../../src/client/node.ts'
 import { Session } from '../../src/session/session.ts'
 import { connect } from '../../src/client/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { seed } from '../support/seeded-random.ts'
 import { sharedServer } from '../support/shared-server.ts'
 

@@ -5,11 +5,11 @@ import { once } from 'node:events'
 import { createInterface, type Interface } from 'node:readline'
 import { connect, type Client } from '../../src/client/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 const TICK = 500
 /** The session timeout of the holder, in milliseconds. */

@@ -6,14 +6,14 @@ import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { Mutex, type Held } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { fastRetry } from '../support/fast-retry-clock.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { seed, seededRandom } from '../support/seeded-random.ts'
-import { has } from '../support/server-version.ts'
+import { has } from '../../environment/server-version.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, function () {
   this.timeout(60_000)

@@ -6,7 +6,7 @@ import { Mutex } from '../../src/recipes/index.ts'
 import { behindProxy } from '../support/behind-proxy.ts'
 import { failureOf } from '../support/settled.ts'
 import { expireSession } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 describe('the session', () => {
   const proxied = behindProxy()

@@ -2,12 +2,12 @@
 import { expect } from 'chai'
 import { opcodes } from '../../src/protocol/index.ts'
 import { connect, type Client, type State } from '../../src/client/index.ts'
-import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { behindProxy, PROXIED_TIMEOUT } from '../support/behind-proxy.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { fastRetry } from '../support/fast-retry-clock.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 /** Options of a client whose connection is cut at every byte of a reply. */
 const cutOften = { ...fastRetry, sessionTimeout: 20_000 }

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { LeaderElection, Mutex, ReadWriteLock, revoke, Semaphore } from '../../src/recipes/index.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 import { ours, type Contender } from './contender.ts'
 import { expectSharedBarrier, expectSharedDoubleBarrier } from './barriers.ts'
 import { describeInterop } from './fixture.ts'

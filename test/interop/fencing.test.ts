@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { expectFencing, loadStore, type FencedStore } from '../docs/fencing-story.ts'
-import { ensureInstalled } from '../support/debian-package.ts'
+import { ensureInstalled } from '../../environment/debian-package.ts'
 
 const VERSIONS = '/usr/lib/postgresql'
 

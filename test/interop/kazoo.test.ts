@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { Mutex, ReadWriteLock, type MutexOptions } from '../../src/recipes/index.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 import { expectSharedBarrier, expectSharedDoubleBarrier } from './barriers.ts'
 import { describeInterop } from './fixture.ts'
 import { ours } from './contender.ts'

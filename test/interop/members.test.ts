@@ -1,7 +1,7 @@
 // zkwire's groups and services together with those of Curator and kazoo.
 import { expect } from 'chai'
 import { Membership, Services, uriOf, type MembershipDialect } from '../../src/recipes/index.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 import { describeInterop } from './fixture.ts'
 import { curatorMembers, kazooMembers, Peer } from './peers.ts'
 

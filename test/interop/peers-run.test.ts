@@ -13,7 +13,7 @@ import { libraries, type Library } from '../../bench/peers/libraries.ts'
 import { measurePeers, type Availability } from '../../bench/peers/measure.ts'
 import { provide } from '../../bench/peers/provide.ts'
 import { readPeersResult, roundTripsAt, talliesOf, type PeersResult } from '../../bench/peers/result.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 const main = fileURLToPath(new URL('../../bench/peers/main.ts', import.meta.url))
 const SIZES = [2, 4]

@@ -1,7 +1,7 @@
 // All locks under all faults that can happen between sessions and one server. The rules compare the
 // recorded events with the server's transaction log.
 import { expect } from 'chai'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { attemptsIn, isGrant } from './history.ts'
 import { lockKinds } from './lock-kinds.ts'
 import { stress } from './stress.ts'

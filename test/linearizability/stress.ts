@@ -2,7 +2,7 @@
 // determines.
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'

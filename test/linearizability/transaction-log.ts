@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventTypes, opcodes, Reader, record, type Codec } from '../../src/protocol/index.ts'
 import type { TransactionRecord } from '../../src/server/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 
 export interface Transaction {
   zxid: bigint

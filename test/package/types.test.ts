@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readDocument } from '../support/document.ts'
-import { root } from '../support/packed-package.ts'
+import { root } from '../../environment/installed-tools.ts'
 import { run, userWithPackage, write, type User } from './user.ts'
 
 const imports = `

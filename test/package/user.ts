@@ -5,8 +5,8 @@ import { cp, mkdir, mkdtemp, readdir, realpath, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { runAtExit } from '../support/at-exit.ts'
-import { installTools } from '../support/installed-tools.ts'
+import { runAtExit } from '../../environment/at-exit.ts'
+import { installTools } from '../../environment/installed-tools.ts'
 import { installPackage, nodeBinary } from '../support/packed-package.ts'
 
 /** The tools of users, with the oldest TypeScript that the README names, and the newest. */

@@ -20,7 +20,7 @@ import {
   type TypeOf,
 } from '../../src/protocol/index.ts'
 import { bmpStrings, strings, valuesOf } from '../support/arbitraries.ts'
-import type { JavaProgram } from '../support/java-program.ts'
+import type { JavaProgram } from '../../environment/java-program.ts'
 import { seed } from '../support/seeded-random.ts'
 import { recordCodecs } from './codecs.ts'
 import { startJuteEcho, type Tagged, type TaggedValue } from './jute-echo.ts'

@@ -1,5 +1,5 @@
 // The replies of JuteEcho.java.
-import { JavaProgram } from '../support/java-program.ts'
+import { JavaProgram } from '../../environment/java-program.ts'
 
 /** A record: its tags in the order in which they are written, each with a type or a value. */
 export type Tagged = [tag: string, value: TaggedValue][]

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import type { Server } from '../../src/server/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 import { Sessions } from './sessions.ts'
 import { EmbeddedServer, apacheServer, type ServerUnderTest } from './server-under-test.ts'
 

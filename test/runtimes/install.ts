@@ -2,7 +2,8 @@
 // the packed package too.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { installPackage, nodeBinary, npm, root } from '../support/packed-package.ts'
+import { npm, root } from '../../environment/installed-tools.ts'
+import { installPackage, nodeBinary } from '../support/packed-package.ts'
 
 const cache = join(root, '.cache', 'runtimes', 'installed')
 

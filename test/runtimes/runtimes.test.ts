@@ -9,7 +9,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import { promisify } from 'node:util'
 import { connect } from '../../src/index.ts'
 import { CertificateAuthority } from '../support/certificates.ts'
-import { FaultProxy } from '../support/fault-proxy.ts'
+import { FaultProxy } from '../../environment/fault-proxy.ts'
 import { startSecureZooKeeper, type SecureZooKeeper } from '../support/secure-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { bundleWorker, compile } from './bundle.ts'

@@ -3,11 +3,11 @@ import { expect } from 'chai'
 import { aclOf, connect, ZooKeeperError, type ConnectOptions } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { digestMd5, SaslError, type Mechanism } from '../../src/sasl/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { FaultProxy } from '../support/fault-proxy.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { FaultProxy } from '../../environment/fault-proxy.ts'
 import { startSaslZooKeeper } from '../support/sasl-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 const OPTIONS: ConnectOptions = { sessionTimeout: 10_000, connectTimeout: 60_000 }
 const bob = digestMd5({ username: 'bob', password: 'secret' })

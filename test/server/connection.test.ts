@@ -21,11 +21,11 @@ import {
 } from '../../src/protocol/index.ts'
 import { openACL } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { fourLetterWord } from '../support/four-letter-word.ts'
+import { fourLetterWord } from '../../environment/four-letter-word.ts'
 import { failureOf } from '../support/settled.ts'
 import { WireSession } from '../support/wire-session.ts'
 import { frameOf } from '../support/scripted-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 describe('a connection to the embedded server', () => {
   let server: Server

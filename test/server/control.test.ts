@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { connect, openACL, ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 for (const by of ['sockets', 'memory'] as const)
   describe(`an embedded server over ${by}`, () => {

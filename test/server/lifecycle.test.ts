@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 /** Counts the turns of the event loop during a task. */
 async function turnsOf(task: () => Promise<unknown>): Promise<number> {

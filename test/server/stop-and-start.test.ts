@@ -6,7 +6,7 @@ import { errnos, operations } from '../../src/protocol/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { failureOf } from '../support/settled.ts'
 import { WireSession } from '../support/wire-session.ts'
 

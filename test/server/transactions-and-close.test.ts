@@ -6,7 +6,7 @@ import { Server, type ServerOptions, type TransactionRecord } from '../../src/se
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { uncaughtDuring } from '../support/uncaught-exceptions.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 describe('an embedded server that is closed, or whose callback throws,', () => {
   let clock: VirtualClock

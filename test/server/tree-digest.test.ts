@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { connect, type Client } from '../../src/index.ts'
 import { operations } from '../../src/protocol/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { fourLetterWord } from '../support/four-letter-word.ts'
+import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { fourLetterWord } from '../../environment/four-letter-word.ts'
 import { WireSession } from '../support/wire-session.ts'
 
 const INTERVAL = 128n

@@ -3,11 +3,11 @@ import { createModes, opcodes, operations, perms } from '../../src/protocol/inde
 import { connect, type Client, type State } from '../../src/client/index.ts'
 import { behindProxy } from '../support/behind-proxy.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
-import { FaultProxy } from '../support/fault-proxy.ts'
+import { FaultProxy } from '../../environment/fault-proxy.ts'
 import { WireSession } from '../support/wire-session.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { failureOf } from '../support/settled.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 const stateOf = (client: Client, wanted: State): Promise<void> => until(() => client.state === wanted)
 

@@ -5,8 +5,8 @@
 import { basename } from 'node:path'
 import { cutOnce, kindOf, tableOf, type Outcome } from '../ensemble/lease-schedule.ts'
 import { ApacheStage, VirtualStage } from '../ensemble/lease-stages.ts'
-import { distribution } from '../support/find-apache-zookeeper.ts'
-import { Ensemble } from '../support/ensemble.ts'
+import { distribution } from '../../environment/find-apache-zookeeper.ts'
+import { Ensemble } from '../../environment/ensemble.ts'
 import { oneOf, seed, seededRandom, type Random } from '../support/seeded-random.ts'
 
 const cuts = Number(process.env['CUTS'] ?? 2000)

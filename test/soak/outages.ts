@@ -2,9 +2,9 @@
 // they serve again until there is a leader, and a holder of a lock. SERVERS (default 1,3) and TIMEOUTS (default
 // 4000,10000 ms) are lists. Prints a table. The exit code is 1 if one of them takes longer than the bound.
 import { setTimeout as delay } from 'node:timers/promises'
-import { Ensemble } from '../support/ensemble.ts'
+import { Ensemble } from '../../environment/ensemble.ts'
 import { Services, type Term } from '../support/services.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 const listOf = (value: string): number[] => value.split(',').map(Number)
 const runs = Number(process.env['RUNS'] ?? 20)

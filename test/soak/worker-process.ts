@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { attemptsIn, fromLine, isGrant, now, type Event } from '../linearizability/history.ts'
-import { FaultProxy } from '../support/fault-proxy.ts'
-import { runAtExit } from '../support/at-exit.ts'
-import type { Address } from '../support/wire-session.ts'
+import { FaultProxy } from '../../environment/fault-proxy.ts'
+import { runAtExit } from '../../environment/at-exit.ts'
+import type { Address } from '../../environment/proxied-connection.ts'
 import type { WorkerOptions } from './worker.ts'
 
 const WORKER = join(import.meta.dirname, 'worker.ts')

@@ -1,7 +1,7 @@
 // Each test of a suite gets a new client that reaches the shared server through a new fault proxy.
 import { connect, type Client, type ConnectOptions } from '../../src/client/index.ts'
-import type { ApacheZooKeeper } from './apache-zookeeper.ts'
-import { FaultProxy } from './fault-proxy.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { FaultProxy } from '../../environment/fault-proxy.ts'
 import { sharedServer } from './shared-server.ts'
 
 export interface BehindProxy {

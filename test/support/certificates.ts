@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { runAtExit } from './at-exit.ts'
+import { runAtExit } from '../../environment/at-exit.ts'
 
 export interface Certificate {
   cert: string

@@ -1,10 +1,10 @@
 // An ensemble of embedded servers, with the interface of one of Apache's servers, so that both can run the same tests.
 import { Server, type Member } from '../../src/server/index.ts'
-import type { ApacheZooKeeperOptions } from './apache-zookeeper.ts'
-import { Ensemble, type EnsembleOptions } from './ensemble.ts'
-import { fourLetterWord } from './four-letter-word.ts'
-import { RunningEnsemble, SYNC_LIMIT, TICK, type EnsembleServer } from './running-ensemble.ts'
-import { until } from './until.ts'
+import type { ApacheZooKeeperOptions } from '../../environment/apache-zookeeper.ts'
+import { Ensemble, type EnsembleOptions } from '../../environment/ensemble.ts'
+import { fourLetterWord } from '../../environment/four-letter-word.ts'
+import { RunningEnsemble, SYNC_LIMIT, TICK, type EnsembleServer } from '../../environment/running-ensemble.ts'
+import { until } from '../../environment/until.ts'
 
 class EmbeddedServer implements EnsembleServer {
   readonly member: Member

@@ -2,7 +2,7 @@
 // files in several processes, the check runs after each file, because mocha ends those processes. Otherwise it runs
 // after the last file. Tests must close resources inside a `describe`: an `after` outside of one runs later than the
 // check.
-import { until } from './until.ts'
+import { until } from '../../environment/until.ts'
 
 /** Time in milliseconds for open resources to close: a server needs a moment to exit. */
 const GRACE_PERIOD = Number(process.env['LEAK_GRACE_PERIOD'] ?? 20_000)

@@ -1,15 +1,7 @@
 // Installs the package as users get it: packed, in a folder of its own.
-import { execFile } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-
-export const root = join(import.meta.dirname, '..', '..')
-
-export async function npm(cwd: string, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('npm', args, { cwd })
-  return stdout
-}
+import { npm, root } from '../../environment/installed-tools.ts'
 
 /** Packs the built package into a folder. Resolves with the path of the tarball. */
 export async function packInto(directory: string): Promise<string> {

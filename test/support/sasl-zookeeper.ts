@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startApacheZooKeeper, type ApacheZooKeeper } from './apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 
 /** @param users the passwords, keyed by user name */
 export async function startSaslZooKeeper(

@@ -1,7 +1,7 @@
 // A real server with a TLS port in addition to the plaintext port.
-import { startApacheZooKeeper, type ApacheZooKeeper } from './apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import type { Certificate, CertificateAuthority } from './certificates.ts'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../environment/free-port.ts'
 
 export interface SecureZooKeeper {
   server: ApacheZooKeeper

@@ -3,7 +3,7 @@ import { connect, supervise, type Client, type ConnectOptions, type ObservedFram
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { LeaderElection, Mutex, type Held } from '../../src/recipes/index.ts'
 import { onAbort } from '../../src/runtime/abort.ts'
-import { until } from './until.ts'
+import { until } from '../../environment/until.ts'
 
 /** The time in which one of them leads, or holds the lock. */
 export interface Term {

@@ -1,8 +1,9 @@
 // One real server for the whole mocha run, for tests that do not restart it and need no special configuration.
+import type { Address } from '../../environment/proxied-connection.ts'
 import { isCode, operations, ZooKeeperError } from '../../src/protocol/index.ts'
-import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
-import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
-import { type Address, WireSession } from './wire-session.ts'
+import { type ApacheZooKeeper, startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { findApacheZooKeeper } from '../../environment/find-apache-zookeeper.ts'
+import { WireSession } from './wire-session.ts'
 
 let server: Promise<ApacheZooKeeper> | undefined
 

@@ -1,4 +1,5 @@
 // A minimal session for tests: one socket, only src/protocol, and every frame in order.
+import type { Address } from '../../environment/proxied-connection.ts'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import {
@@ -17,11 +18,6 @@ import {
   xids,
   ZooKeeperError,
 } from '../../src/protocol/index.ts'
-
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
 
 export interface WireSessionOptions {
   timeout?: number

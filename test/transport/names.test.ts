@@ -7,9 +7,9 @@ import { connect } from '../../src/client/index.ts'
 import { tcp } from '../../src/transport/tcp.ts'
 import type { Dial } from '../../src/transport/transport.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../../environment/free-port.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 /** Returns a lookup that resolves only the names of a table and records each query. */
 function names(table: Record<string, string[]>) {

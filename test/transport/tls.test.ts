@@ -11,9 +11,9 @@ import {
 import { mock } from 'node:test'
 import { connect, ZooKeeperError, type Client, type ConnectOptions } from '../../src/index.ts'
 import { CertificateAuthority, type Certificate } from '../support/certificates.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { startSecureZooKeeper, type SecureZooKeeper } from '../support/secure-zookeeper.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 
 /** Timeouts so long that a test that waits for one fails. */
 const PATIENT: ConnectOptions = { sessionTimeout: 10_000, connectTimeout: 60_000 }

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
 import { Cache } from '../../src/recipes/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 import type { Subject } from './subject.ts'
 
 export function cacheSuite(subject: Subject): void {

@@ -1,7 +1,7 @@
 // Connections that are cut, and a server that restarts.
 import { expect } from 'chai'
 import { FaultyDial } from '../support/faulty-dial.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 import { SHORT_ATTEMPTS } from '../recipes/sessions.ts'
 import type { Subject } from './subject.ts'
 

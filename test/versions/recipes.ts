@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import { isLife } from '../../src/recipes/locks/ticket.ts'
-import { SubprocessRpc } from '../support/subprocess-rpc.ts'
+import { SubprocessRpc } from '../../environment/subprocess-rpc.ts'
 import { PROCESSES, ROUNDS, steps } from './steps.ts'
 import type { Subject } from './subject.ts'
 

@@ -2,8 +2,8 @@
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { has, type Change } from '../support/server-version.ts'
+import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { has, type Change } from '../../environment/server-version.ts'
 import { failureOf } from '../support/settled.ts'
 
 export class Subject {

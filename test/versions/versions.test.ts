@@ -1,7 +1,7 @@
 // The client and its recipes on every Apache ZooKeeper that ZOOKEEPER_HOMES names: what works, and what is missing.
 import { connect } from '../../src/index.ts'
-import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { findApacheZooKeeper } from '../support/find-apache-zookeeper.ts'
+import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { findApacheZooKeeper } from '../../environment/find-apache-zookeeper.ts'
 import { accessSuite } from './access.ts'
 import { cacheSuite } from './cache.ts'
 import { connectionSuite } from './connections.ts'

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { WatchEvent } from '../../src/index.ts'
 import { failureOf } from '../support/settled.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../environment/until.ts'
 import type { Subject } from './subject.ts'
 
 export function watchesSuite(subject: Subject): void {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { findServerReporter, roleBySrvr, reportOf } from '../../../bench/ensemble/server-report.ts'
-import { startApacheZooKeeper } from '../../support/apache-zookeeper.ts'
+import { startApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 
 describe('the counts that a server reports', function () {

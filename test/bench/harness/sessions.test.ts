@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { BenchSession, openSessions } from '../../../bench/harness/sessions.ts'
 import { FrameCounter } from '../../../bench/measure/frame-counter.ts'
 import { expireSession, sharedServer } from '../../support/shared-server.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 
 const never = new AbortController().signal
 const counter = () => new FrameCounter('/fence', { framePassed: () => undefined, otherFramePassed: () => undefined })

@@ -11,7 +11,7 @@ import { peersCaveats, peersTable } from '../../../bench/peers/table.ts'
 import { peersReportOf } from '../../../bench/peers/report.ts'
 import { readPeersResult, talliesOf } from '../../../bench/peers/result.ts'
 import { connect } from '../../../src/index.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 
 describe('npm run bench:peers', function () {
   this.timeout(60_000)

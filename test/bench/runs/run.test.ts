@@ -9,7 +9,7 @@ import { parseSrvr, type Server } from '../../../bench/harness/server.ts'
 import { tableOf } from '../../../bench/output/table.ts'
 import { noCounts, type Counts } from '../../../bench/measure/frame-counter.ts'
 import { connect } from '../../../src/index.ts'
-import type { ApacheZooKeeper } from '../../support/apache-zookeeper.ts'
+import type { ApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 
 const SIZES = [5, 10]

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { connect, perms, type Client } from '../../../src/index.ts'
 import { Mutex, Semaphore } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { inProcess, type Starters } from './in-process.ts'
 
 describe('in this process, zkwire', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../../src/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { ensureInstalled } from '../../support/debian-package.ts'
+import { ensureInstalled } from '../../../environment/debian-package.ts'
 import { main, zkwire } from './program.ts'
 import { installTmux, Tmux } from './tmux.ts'
 

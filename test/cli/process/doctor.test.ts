@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Server } from '../../../src/server/index.ts'
 import { CertificateAuthority, type Certificate } from '../../support/certificates.ts'
-import { freePort } from '../../support/free-port.ts'
+import { freePort } from '../../../environment/free-port.ts'
 import { jsonOf, onBothServers, zkwire } from './program.ts'
 
 onBothServers('zkwire doctor', server => {

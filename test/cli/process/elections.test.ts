@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { hostname } from 'node:os'
 import { connect, type Client } from '../../../src/index.ts'
 import { LeaderElection, Mutex, ReadWriteLock, Semaphore } from '../../../src/recipes/index.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { jsonOf, onBothServers, Program, zkwire } from './program.ts'
 
 onBothServers('zkwire', server => {

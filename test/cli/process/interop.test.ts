@@ -5,7 +5,7 @@ import type { Client } from '../../../src/index.ts'
 import { handOverCount, incrementAll, type Contender } from '../../interop/contender.ts'
 import { describeInterop } from '../../interop/fixture.ts'
 import { curator, kazoo } from '../../interop/peers.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { Program } from './program.ts'
 
 const ROUNDS = 6

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { connect, type Client } from '../../../src/index.ts'
 import { Mutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { Program, zkwire } from './program.ts'
 import { descendants, leaders, Rivals } from './rivals.ts'
 

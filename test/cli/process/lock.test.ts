@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { connect, type Client } from '../../../src/index.ts'
 import { Mutex, ReadWriteLock, Semaphore, TicketMutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { startApacheZooKeeper } from '../../support/apache-zookeeper.ts'
-import { freePort } from '../../support/free-port.ts'
-import { until } from '../../support/until.ts'
+import { startApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
+import { freePort } from '../../../environment/free-port.ts'
+import { until } from '../../../environment/until.ts'
 import { main, onBothServers, Program, zkwire } from './program.ts'
 
 /** The session timeout of zkwire, ms. */

@@ -1,7 +1,7 @@
 // The commands of nodes and watches, as processes.
 import { expect } from 'chai'
 import { connect, type Client } from '../../../src/index.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { jsonOf, onBothServers, Program, zkwire } from './program.ts'
 
 onBothServers('zkwire', server => {

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { commands } from '../../../src/cli/table.ts'
 import { connect } from '../../../src/index.ts'
 import { readDocument } from '../../support/document.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../../support/apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
 import { main } from './program.ts'
 
 interface Example {

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { Server } from '../../../src/server/index.ts'
-import { runAtExit } from '../../support/at-exit.ts'
+import { runAtExit } from '../../../environment/at-exit.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 
 export const main = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli', 'main.js')

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '../../../src/index.ts'
 import { Mutex } from '../../../src/recipes/index.ts'
-import { runAtExit } from '../../support/at-exit.ts'
-import { until } from '../../support/until.ts'
+import { runAtExit } from '../../../environment/at-exit.ts'
+import { until } from '../../../environment/until.ts'
 
 /** Marks the processes of a test, whatever their group and session. */
 const MARK = 'ZKWIRE_TEST_RIVALS'

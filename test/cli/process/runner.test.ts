@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { connect, creatorAllACL, type Client } from '../../../src/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { freePort } from '../../support/free-port.ts'
+import { freePort } from '../../../environment/free-port.ts'
 import { main, zkwire } from './program.ts'
 
 describe('zkwire', function () {

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../../src/index.ts'
-import { freePort } from '../../support/free-port.ts'
-import { until } from '../../support/until.ts'
+import { freePort } from '../../../environment/free-port.ts'
+import { until } from '../../../environment/until.ts'
 import { onBothServers, Program, zkwire } from './program.ts'
 
 onBothServers('zkwire shell with a script', server => {

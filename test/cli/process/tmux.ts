@@ -2,9 +2,9 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { runAtExit } from '../../support/at-exit.ts'
-import { ensureInstalled } from '../../support/debian-package.ts'
-import { until } from '../../support/until.ts'
+import { runAtExit } from '../../../environment/at-exit.ts'
+import { ensureInstalled } from '../../../environment/debian-package.ts'
+import { until } from '../../../environment/until.ts'
 
 const run = promisify(execFile)
 

@@ -1,9 +1,9 @@
 // The answers to the four-letter words.
 import { expect } from 'chai'
 import { opcodes, operations } from '../../../src/protocol/index.ts'
-import { fourLetterWord } from '../../support/four-letter-word.ts'
+import { fourLetterWord } from '../../../environment/four-letter-word.ts'
 import type { WireSession } from '../../support/wire-session.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { suite, type World } from '../suite.ts'
 
 const answerTo = ({ server }: World, word: string) => fourLetterWord(server.host, server.port, word)

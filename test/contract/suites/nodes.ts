@@ -4,7 +4,7 @@ import type { CreateMode, Stat } from '../../../src/index.ts'
 import { errnos, operations, opcodes } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { call } from '../../support/wire-session.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { errOf, openACL, suite, type World } from '../suite.ts'
 
 const statOf = async (zk: World['zk'], path: string) => (await zk.exists(path)) as Stat

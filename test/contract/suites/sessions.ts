@@ -15,9 +15,9 @@ import {
   type TypeOf,
   type Writer,
 } from '../../../src/protocol/index.ts'
-import type { Address } from '../../support/wire-session.ts'
+import type { Address } from '../../../environment/proxied-connection.ts'
 import { failureOf } from '../../support/settled.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { frameOf } from '../../support/scripted-server.ts'
 import { openACL, suite } from '../suite.ts'
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { operations } from '../../../src/protocol/index.ts'
 import { failureOf, outcomeOf } from '../../support/settled.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { openACL, suite, type World } from '../suite.ts'
 
 /** Options of a server with short intervals, ms. They are named as in zoo.cfg. */

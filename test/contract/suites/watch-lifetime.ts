@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { errnos, operations, watcherTypes } from '../../../src/protocol/index.ts'
 import { call } from '../../support/wire-session.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { errOf, suite } from '../suite.ts'
 import { addWatch, changeInEveryWay, namesOf, pendingEvents } from './received-events.ts'
 

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { inspect } from 'node:util'
 import { connect, type Client } from '../../../src/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 
 /** The names that every example may use without a declaration. */
 export interface Given {

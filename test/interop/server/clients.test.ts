@@ -6,10 +6,10 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Server } from '../../../src/server/index.ts'
-import { ensureInstalled } from '../../support/debian-package.ts'
+import { ensureInstalled } from '../../../environment/debian-package.ts'
 import { sharedServer } from '../../support/shared-server.ts'
-import { until } from '../../support/until.ts'
-import { provideKazoo, PYTHON } from '../peers.ts'
+import { until } from '../../../environment/until.ts'
+import { provideKazoo, PYTHON } from '../../../environment/other-libraries.ts'
 
 const CLI = '/usr/lib/zookeeper/bin/cli_mt'
 

@@ -5,7 +5,7 @@ import { Cache } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { FaultyDial } from '../../support/faulty-dial.ts'
 import { oneOf, seed, seededRandom } from '../../support/seeded-random.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 
 /** Default of maxReplyBytes. */
 const MOST = 16 * 2 ** 20

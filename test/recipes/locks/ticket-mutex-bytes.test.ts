@@ -4,7 +4,7 @@ import { connect, type ObservedFrame } from '../../../src/index.ts'
 import { ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
 import { Mutex, TicketMutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 
 describe('TicketMutex on the wire', () => {
   /**

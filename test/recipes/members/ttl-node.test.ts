@@ -4,8 +4,8 @@ import { PersistentEphemeral } from '../../../src/recipes/index.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 import { Server } from '../../../src/server/index.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { startApacheZooKeeper } from '../../support/apache-zookeeper.ts'
-import { until } from '../../support/until.ts'
+import { startApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
+import { until } from '../../../environment/until.ts'
 
 describe('A PersistentEphemeral with a TTL', () => {
   it('stays while its process is there, without an event for its watchers, and is deleted when it is killed', async () => {

@@ -5,10 +5,10 @@ import { connect, type Client } from '../../../src/index.ts'
 import { EphemeralMutex, HerdMutex, Mutex, TicketMutex, type Held } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../../support/apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
 import { heapInUse } from '../../support/garbage.ts'
 import { failureOf } from '../../support/settled.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 import { SHORT_ATTEMPTS, Sessions } from '../sessions.ts'
 
 /** Records the grants of a lock, and fails the test if two contenders hold it at a time. */

@@ -12,10 +12,10 @@ import {
   type ConnectOptions,
 } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../../support/apache-zookeeper.ts'
-import { FaultProxy } from '../../support/fault-proxy.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
+import { FaultProxy } from '../../../environment/fault-proxy.ts'
 import { sharedServer } from '../../support/shared-server.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../environment/until.ts'
 
 const caught = (promise: Promise<unknown>) => promise.catch((error: unknown) => error)
 

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { startChromium } from '../../browser/chromium.ts'
+import { startChromium } from '../../../environment/chromium.ts'
 
 const program = join(import.meta.dirname, '../../../site/playground/draw-rate.ts')
 

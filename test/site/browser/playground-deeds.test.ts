@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Browser } from 'playwright-core'
 import { storyOf } from '../../../site/world/link.ts'
 import { World } from '../../../site/world/world.ts'
-import { startChromium } from '../../browser/chromium.ts'
+import { startChromium } from '../../../environment/chromium.ts'
 import { openPlayground, type OpenPlayground } from '../support/open-playground.ts'
 
 /** All bytes of all frames, in hex. */

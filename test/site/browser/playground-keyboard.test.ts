@@ -1,7 +1,7 @@
 // The playground without a mouse, and with reduced motion.
 import { expect } from 'chai'
 import type { Browser } from 'playwright-core'
-import { startChromium } from '../../browser/chromium.ts'
+import { startChromium } from '../../../environment/chromium.ts'
 import { openPlayground, type OpenPlayground } from '../support/open-playground.ts'
 
 /** More presses of Tab than there are places to stop. */

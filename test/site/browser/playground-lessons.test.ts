@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Browser } from 'playwright-core'
 import { LESSONS } from '../../../site/lessons/index.ts'
-import { startChromium } from '../../browser/chromium.ts'
+import { startChromium } from '../../../environment/chromium.ts'
 import { openPlayground } from '../support/open-playground.ts'
 
 describe('in the page, the lesson', () => {

@@ -7,7 +7,7 @@ import { invalidHtml } from '../../../site/checks/html.ts'
 import { linkOf } from '../../../site/world/link.ts'
 import type { Story } from '../../../site/world/story.ts'
 import { World } from '../../../site/world/world.ts'
-import { startChromium } from '../../browser/chromium.ts'
+import { startChromium } from '../../../environment/chromium.ts'
 import { builtPlayground, openPlayground, type OpenPlayground } from '../support/open-playground.ts'
 
 async function storyThatCreates(path: string): Promise<Story> {

@@ -7,7 +7,7 @@ import { browserOptions } from '../../../site/browser-runtime/esbuild.ts'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import { linkOf } from '../../../site/world/link.ts'
 import type { Story } from '../../../site/world/story.ts'
-import { startChromium } from '../../browser/chromium.ts'
+import { startChromium } from '../../../environment/chromium.ts'
 import { linesOf, linesOfLesson } from '../support/played-story.ts'
 import { recipeIds, storyOf, storyOfEach } from '../support/stories.ts'
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { axeViolations } from '../../../site/checks/axe.ts'
 import { guides } from '../../../site/pages/contents.ts'
-import { startChromium } from '../../browser/chromium.ts'
+import { startChromium } from '../../../environment/chromium.ts'
 import type { Site } from '../../../site/pages/build.ts'
 import { builtSite, serve, write } from './built-site.ts'
 

@@ -4,7 +4,7 @@ import { axeViolations } from '../../../site/checks/axe.ts'
 import { invalidHtml } from '../../../site/checks/html.ts'
 import { deadLinks } from '../../../site/checks/links.ts'
 import { anchors, sectionsOf } from '../../../site/pages/document.ts'
-import { startChromium } from '../../browser/chromium.ts'
+import { startChromium } from '../../../environment/chromium.ts'
 
 const page = (body: string) =>
   `<!doctype html><html lang="en"><head><title>A page</title></head><body><main><h1>A page</h1>${body}</main></body></html>`

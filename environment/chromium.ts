@@ -1,7 +1,7 @@
 // Starts Debian's Chromium, headless, for Playwright.
 import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
-import { ensureInstalled } from '../support/debian-package.ts'
+import { ensureInstalled } from './debian-package.ts'
 
 const program = '/usr/bin/chromium'
 

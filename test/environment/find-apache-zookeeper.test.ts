@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { distribution, findApacheZooKeeper } from './find-apache-zookeeper.ts'
+import { distribution, findApacheZooKeeper } from '../../environment/find-apache-zookeeper.ts'
 
 describe('finding Apache ZooKeeper', () => {
   let home: string

@@ -1,5 +1,5 @@
 // Waits for conditions that no event reports.
-import { systemClock, type Clock } from '../../src/runtime/clock.ts'
+import { systemClock, type Clock } from '../src/runtime/clock.ts'
 
 interface UntilOptions {
   /** The deadline in milliseconds. Default 15 s. */

@@ -1,9 +1,13 @@
 // One connection through the fault proxy: two sockets and the frames between them.
 import { connect, type Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
-import { Framer, ReplyHeader, RequestHeader } from '../../src/protocol/index.ts'
+import { Framer, ReplyHeader, RequestHeader } from '../src/protocol/index.ts'
 import type { PassedFrame, Plan, LinkConditions } from './fault-proxy.ts'
-import type { Address } from './wire-session.ts'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
 
 interface ProxyContext {
   index: number

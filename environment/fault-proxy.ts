@@ -1,8 +1,7 @@
 // A TCP proxy in front of a real server. It parses the frames in both directions and injects faults on request.
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { ProxiedConnection } from './proxied-connection.ts'
-import type { Address } from './wire-session.ts'
+import { ProxiedConnection, type Address } from './proxied-connection.ts'
 
 export interface PassedFrame {
   from: 'client' | 'server'

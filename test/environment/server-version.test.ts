@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hasChange, isAtLeast, versionIn } from './server-version.ts'
+import { hasChange, isAtLeast, versionIn } from '../../environment/server-version.ts'
 
 describe('a version of Apache ZooKeeper', () => {
   it('is read from the reply to srvr', () => {

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createModes, operations, perms } from '../../src/protocol/index.ts'
-import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
-import { fourLetterWord } from './four-letter-word.ts'
-import { WireSession } from './wire-session.ts'
+import { type ApacheZooKeeper, startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { fourLetterWord } from '../../environment/four-letter-word.ts'
+import { WireSession } from '../support/wire-session.ts'
 
 describe('a real Apache ZooKeeper', function () {
   this.timeout(60_000)
@@ -83,7 +83,7 @@ describe('a real Apache ZooKeeper', function () {
     ['is terminated', 'process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)', [null, 'SIGTERM']],
   ] as const) {
     it(`does not outlive a process that ${ending}`, async () => {
-      const support = new URL('./apache-zookeeper.ts', import.meta.url).href
+      const support = new URL('../../environment/apache-zookeeper.ts', import.meta.url).href
       const script = `
         const { startApacheZooKeeper } = await import(${JSON.stringify(support)})
         const { port, directory } = await startApacheZooKeeper()
