@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism, hostname } from 'node:os'
 import { connect, type Client } from '../../src/index.ts'
-import { Membership, type Member } from '../../src/recipes/index.ts'
+import { Membership, type GroupMember } from '../../src/recipes/index.ts'
 import type { CommandMessage, Notice, Reply } from '../harness/messages.ts'
 
 /** The servers and the path at which machines meet. */
@@ -117,4 +117,4 @@ export class Fleet implements AsyncDisposable {
   }
 }
 
-const machineOf = ({ data }: Member): Machine => JSON.parse(String(data)) as Machine
+const machineOf = ({ data }: GroupMember): Machine => JSON.parse(String(data)) as Machine

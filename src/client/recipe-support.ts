@@ -16,6 +16,7 @@ export {
   copyOf,
   dataProblem,
   newDataProblem,
+  signalChecks,
 } from './validation.ts'
 
 /** Returns true for a client of any copy of this package in the process. */

@@ -142,7 +142,7 @@ export class ZooKeeperError extends Error {
   static {
     brand(this, 'ZooKeeperError')
   }
-  /** For texts. To recognize the error in code, use `instanceof` or {@link isCode}. */
+  /** The name of this class, for logs. A program should ask `instanceof` or {@link isCode}. */
   override readonly name: string = 'ZooKeeperError'
   /** The reason of the failure. */
   readonly code: ErrorCode
@@ -207,7 +207,7 @@ export class MultiError extends ZooKeeperError {
   static {
     brand(this, 'MultiError')
   }
-  /** For texts. To recognize the error in code, use `instanceof`. */
+  /** The name of this class, for logs. A program should ask `instanceof`. */
   override readonly name = 'MultiError'
   /** One result per operation, in their order. */
   readonly results: readonly MultiFailure[]

@@ -9,6 +9,6 @@ export class JuteError extends Error {
   static {
     brand(this, 'JuteError')
   }
-  /** For texts. To recognize the error in code, use `instanceof`. */
+  /** The name of this class, for logs. A program should ask `instanceof`. */
   override readonly name = 'JuteError'
 }

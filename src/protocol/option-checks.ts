@@ -41,7 +41,7 @@ export function optionsProblem<O extends object>(options: unknown, checks: Check
     const problem = checks[name as keyof O](value)
     if (problem !== undefined) return `${name} ${problem}`
   }
-  // The getters of a class are not enumerable.
+  // An object of a class may have its options as getters, which the loop above does not see.
   if (Object.getPrototypeOf(options) !== Object.prototype)
     for (const name in checks) {
       const value = given[name]

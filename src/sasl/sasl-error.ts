@@ -13,6 +13,6 @@ export class SaslError extends Error {
   static {
     brand(this, 'SaslError')
   }
-  /** For texts. To recognize the error in code, use `instanceof`. */
+  /** The name of this class, for logs. A program should ask `instanceof`. */
   override readonly name = 'SaslError'
 }

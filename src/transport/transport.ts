@@ -140,6 +140,6 @@ export class PermanentError extends Error {
   static {
     brand(this, 'PermanentError')
   }
-  /** For texts. To recognize the error in code, use `instanceof`. */
+  /** The name of this class, for logs. A program should ask `instanceof`. */
   override readonly name = 'PermanentError'
 }

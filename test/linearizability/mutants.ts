@@ -9,7 +9,7 @@ import type { Children } from '../../src/recipes/node/children.ts'
 import type { OwnNode } from '../../src/recipes/node/own-node.ts'
 import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
 import { namesOf } from '../../src/recipes/queue/dialect.ts'
-import { LockQueue } from '../../src/recipes/queue/queue.ts'
+import { LockQueue } from '../../src/recipes/queue/lock-queue.ts'
 import type { Ahead } from '../../src/recipes/queue/turn.ts'
 import { PredecessorWaiter, type Wake } from '../../src/recipes/queue/waiter.ts'
 

@@ -35,14 +35,9 @@ export function verdictOf({ validFor, isConnected, lostFor }: LockView, grace: n
     : { do: 'nothing', lookIn: validFor - grace, killIn }
 }
 
-/** The members of a Held that the guard uses. */
-interface Holding {
-  readonly signal: AbortSignal
-}
-
 export interface GuardOptions {
   readonly client: Client
-  readonly held: Holding
+  readonly held: { readonly signal: AbortSignal }
   readonly grace: number
   readonly clock: Clock
   /** Sends a signal to the program. */

@@ -1,7 +1,7 @@
 // The processes of a program: that which was started, and all that it has started.
 import { readdirSync, readFileSync } from 'node:fs'
 
-interface Member {
+interface Process {
   readonly pid: number
   readonly group: number
   /** True if the process has ended, and its parent has not yet asked for its status. */
@@ -52,11 +52,11 @@ export class ProcessTree {
     return member !== undefined && !member.isZombie
   }
 
-  #members(): Member[] {
+  #members(): Process[] {
     return processes().flatMap(name => this.#memberOf(name) ?? [])
   }
 
-  #memberOf(name: string): Member | undefined {
+  #memberOf(name: string): Process | undefined {
     let text: string
     try {
       text = readFileSync(`/proc/${name}/stat`, 'latin1')

@@ -1,4 +1,4 @@
-// The changes that a cache reports, and those who get them: iterations, listeners and other recipes.
+// The changes that a cache reports to iterations, to listeners and to other recipes.
 import type { Stat } from '../../protocol/index.ts'
 import { AsyncQueue } from '../../runtime/async-queue.ts'
 import type { Client } from '../../client/index.ts'
@@ -118,7 +118,7 @@ class ChangeQueue extends AsyncQueue<CacheChange> {
   }
 }
 
-/** All that follow one cache. */
+/** Reports the changes of one cache to everything that follows it. */
 export class Changes {
   readonly listeners: Listeners<CacheChange>
   readonly #client: Client

@@ -1,5 +1,5 @@
-// The reads of one cache: bounded in number, many in one request where the server can, and coalesced. For each path one
-// read is under way, and at most one follows, however often the path is asked for meanwhile.
+// The reads of one cache. Few requests are in flight at once, and one request reads many nodes if the server knows
+// multiRead. A node that changes again and again while it is read is read only once more.
 import { isCode, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { Client, ReadOp, WatchCallback } from '../../client/index.ts'
 import { maxReplyBytesOf } from '../../client/recipe-support.ts'
@@ -16,7 +16,7 @@ export interface ReadJob {
   /** True if the cache is not complete before this read is done. */
   isLoad: boolean
   isSent: boolean
-  /** Set if the path was asked for after the read was sent. Its reply may be older than that. */
+  /** Set if the node may have changed after this read was sent. It is then read once more. */
   again: { isLoad: boolean } | undefined
 }
 

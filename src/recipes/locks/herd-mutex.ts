@@ -3,7 +3,7 @@ import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { namesOf } from '../queue/dialect.ts'
-import { LockQueue } from '../queue/queue.ts'
+import { LockQueue } from '../queue/lock-queue.ts'
 import { HerdWaiter } from '../queue/waiter.ts'
 import { herdMutexOptionChecks, QueueLock, type HerdMutexOptions } from './queue-lock.ts'
 

@@ -6,7 +6,7 @@ import type { Checks } from '../../protocol/option-checks.ts'
 import { checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
 import { holdOptionChecks, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
-import type { ContenderNode } from '../queue/queue.ts'
+import type { ContenderNode } from '../queue/lock-queue.ts'
 import { useHeld } from './use-held.ts'
 
 /**

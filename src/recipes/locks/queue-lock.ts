@@ -15,7 +15,7 @@ import {
 import type { OwnNode } from '../node/own-node.ts'
 import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
 import type { OnForeignContenders } from '../queue/foreign-contenders.ts'
-import type { ContenderNode, LockQueue } from '../queue/queue.ts'
+import type { ContenderNode, LockQueue } from '../queue/lock-queue.ts'
 import type { Waiter } from '../queue/waiter.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'

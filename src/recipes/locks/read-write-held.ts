@@ -5,7 +5,7 @@ import { NodeHeld, type HoldOptions } from './held.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import type { Found, OwnNode } from '../node/own-node.ts'
-import type { LockQueue } from '../queue/queue.ts'
+import type { LockQueue } from '../queue/lock-queue.ts'
 
 /**
  * A read lock that is held.

@@ -10,7 +10,7 @@ import { watchingOwnNode, type Held } from './held.ts'
 import { useHeld } from './use-held.ts'
 import { LockRequest, InProcessQueue, type ReentrantHold } from './in-process-queue.ts'
 import { Mutex } from './mutex.ts'
-import type { ContenderNode } from '../queue/queue.ts'
+import type { ContenderNode } from '../queue/lock-queue.ts'
 import { mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 interface ByContext {

@@ -15,7 +15,7 @@ import {
   type WaitOptions,
 } from '../node/cancellable.ts'
 import { namesOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
-import { LockQueue, type ContenderNode } from '../queue/queue.ts'
+import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import type { Turn } from '../queue/turn.ts'
 import { HerdWaiter } from '../queue/waiter.ts'
 import { NodeHeld, type Held, type HoldOptions } from './held.ts'

@@ -6,7 +6,7 @@ import type { Client } from '../../client/index.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
-import type { LockQueue } from '../queue/queue.ts'
+import type { LockQueue } from '../queue/lock-queue.ts'
 import { isLife } from './ticket.ts'
 
 /** The life of each lock that a session has used last, by the lock's path at the server. */

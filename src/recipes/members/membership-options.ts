@@ -10,10 +10,10 @@ import { namings, type MembershipDialect } from './member-names.ts'
  * @example
  * await using group = new Membership('/workers', { id: 'host-1' })
  * await group.start(zk)
- * const [member]: readonly Member[] = group.members
+ * const [member]: readonly GroupMember[] = group.members
  * member?.session // => zk.sessionId
  */
-export interface Member {
+export interface GroupMember {
   /** The name of its node. It is unique in the group. */
   readonly id: string
   /** The data that it joined with, or has set since. */
@@ -35,13 +35,13 @@ export interface Member {
  */
 export interface MembershipChange {
   /** All members after the change. */
-  readonly members: readonly Member[]
+  readonly members: readonly GroupMember[]
   /** The members that are new. */
-  readonly joined: readonly Member[]
+  readonly joined: readonly GroupMember[]
   /** The members that left, with the data that they had. A member that left and joined again is in both lists. */
-  readonly left: readonly Member[]
+  readonly left: readonly GroupMember[]
   /** The members with new data. */
-  readonly updated: readonly Member[]
+  readonly updated: readonly GroupMember[]
 }
 
 /**

@@ -9,7 +9,12 @@ import { closed } from '../node/closed.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { ChildrenView, type Children } from './children-view.ts'
 import { namings } from './member-names.ts'
-import { membershipChecks, type Member, type MembershipChange, type MembershipOptions } from './membership-options.ts'
+import {
+  membershipChecks,
+  type GroupMember,
+  type MembershipChange,
+  type MembershipOptions,
+} from './membership-options.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
 import { startAll } from './session-work.ts'
 
@@ -53,7 +58,7 @@ export class Membership implements AsyncDisposable {
    * All members, in the order in which they joined. The list is kept up to date while the session lasts. Between two
    * sessions it stays as it was.
    */
-  get members(): readonly Member[] {
+  get members(): readonly GroupMember[] {
     return this.#membersIn(this.#view.children)
   }
 
@@ -194,7 +199,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Returns the members among these nodes, in the order of their creation. */
-  #membersIn(children: Children, isMeant: (node: CacheNode) => boolean = () => true): Member[] {
+  #membersIn(children: Children, isMeant: (node: CacheNode) => boolean = () => true): GroupMember[] {
     const naming = namings[this.#options.dialect ?? 'curator']
     return [...children.values()]
       .filter(isMeant)

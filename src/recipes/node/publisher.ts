@@ -1,11 +1,8 @@
 // Tells the changes of a state: to listeners of `change`, and to loops over `changes()`.
-import { aSignal, callLater, checked, isTerminal } from '../../client/recipe-support.ts'
-import type { Checks } from '../../protocol/option-checks.ts'
+import { callLater, checked, isTerminal, signalChecks } from '../../client/recipe-support.ts'
 import { AsyncQueue } from '../../runtime/async-queue.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import { Listeners } from './listeners.ts'
-
-export const signalChecks: Checks<SignalOption> = { signal: aSignal }
 
 /**
  * Returns what to tell of the change between two states; undefined if there is nothing to tell.

@@ -35,7 +35,7 @@ export class RecipeError extends Error {
   static {
     brand(this, 'RecipeError')
   }
-  /** For texts. To recognize the error in code, use `instanceof`. */
+  /** The name of this class, for logs. A program should ask `instanceof`. */
   override readonly name = 'RecipeError'
   /** The reason of the failure. */
   readonly code: RecipeErrorCode

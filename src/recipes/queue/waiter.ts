@@ -5,7 +5,7 @@ import { join, parentOf } from '../../protocol/index.ts'
 import { listChildren, type Children } from '../node/children.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { nextChange, readWatched } from '../node/read-with-watch.ts'
-import type { LockQueue } from './queue.ts'
+import type { LockQueue } from './lock-queue.ts'
 import { turnOf, type Ahead, type Turn } from './turn.ts'
 
 /**

@@ -8,11 +8,13 @@ describe('contenders()', () => {
   it('leaves out a contender that leaves the queue between the list and the read of its node', async () => {
     await using server = await Server.start({ listen: false })
     await using client = await connect(server.connectString, { dial: server.dial })
-    await using held = await new Mutex(client, '/lock').acquire()
+    await using _ = await new Mutex(client, '/lock').acquire()
     await client.create('/lock/lock-', '', { mode: 'ephemeralSequential' })
-    // The newest child comes first in the server's lists.
+    // They are read in the order of the list, which depends on their names.
+    const { children } = await client.getChildren('/lock')
     server.faults.replace('getData', 'NONODE')
-    expect((await new Mutex(client, '/lock').contenders()).map(({ path }) => path)).to.deep.equal([held.path])
+    const contenders = await new Mutex(client, '/lock').contenders()
+    expect(contenders.map(({ path }) => path)).to.deep.equal([`/lock/${children[1]}`])
   })
 
   it('rejects with NOAUTH if the session may not list the directory', async () => {

@@ -29,7 +29,7 @@ export interface ContenderNode {
   session: bigint
 }
 
-export interface QueueOptions {
+export interface LockQueueOptions {
   id?: string | undefined
   acl?: readonly ACL[] | undefined
   onForeignContenders?: OnForeignContenders | undefined
@@ -45,7 +45,7 @@ export class LockQueue {
   readonly #id: string
   readonly #report: (children: readonly string[]) => void
 
-  constructor(client: Client, directory: string, names: Names, options: QueueOptions) {
+  constructor(client: Client, directory: string, names: Names, options: LockQueueOptions) {
     const { id = '', acl, onForeignContenders, blocks = blocksAlways } = options
     // Uses a separate view, because callers may close theirs or remove its watches; the lock must still remove its node.
     this.client = client.chroot('/')
