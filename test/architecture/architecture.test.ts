@@ -213,6 +213,51 @@ describe('in the architecture,', () => {
     })
   })
 
+  describe('the commands of CONTRIBUTING.md', () => {
+    const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: Record<string, string> }
+
+    it('are scripts of package.json', () => {
+      const page = readFileSync(`${root}CONTRIBUTING.md`, 'utf8')
+      const named = [...page.matchAll(/\bnpm (?:run ([\w:]+)|(?:test|start)\b)/g)].map(
+        ([command, name]) => name ?? command.slice(4),
+      )
+      expect(named).to.include.members(['test', 'check', 'bench:calls'])
+      expect(named.filter(name => scripts[name] === undefined)).to.deep.equal([])
+    })
+
+    it('install the tools of the site before they need them, because npm ci alone does not', () => {
+      const files = new Map(['src', 'test', 'bench', 'site'].flatMap(sourcesIn))
+      const graph = importGraphOf(files, valueImportsOf)
+      const manifest = JSON.parse(readFileSync(`${root}site/package.json`, 'utf8')) as { devDependencies: object }
+      const tools = Object.keys(manifest.devDependencies).filter(name => name !== 'typescript')
+      const isTool = (name: string) => tools.some(tool => name === tool || name.startsWith(`${tool}/`))
+      const loaded = new Map<string, boolean>()
+      const loadsTool = (file: string): boolean => {
+        const known = loaded.get(file)
+        if (known !== undefined) return known
+        loaded.set(file, false)
+        const loads = (graph.get(file) ?? []).some(each => isTool(each) || loadsTool(each))
+        loaded.set(file, loads)
+        return loads
+      }
+      const isOfWholeRepository = (command: string) => /\boxlint\b|bin\/tsc (?!-p bench)/.test(command)
+      const testsOf = (configuration: string) => {
+        const { spec } = JSON.parse(readFileSync(root + configuration, 'utf8')) as { spec: string[] }
+        return [...files.keys()].filter(file => spec.some(folder => file.startsWith(`${folder}/`)))
+      }
+      const needsTools = (command: string): boolean => {
+        const [, program = ''] = /--import tsx (\S+)/.exec(command) ?? []
+        const [, configuration] = /mocha --config (\S+)/.exec(command) ?? []
+        const started = configuration === undefined ? [program] : testsOf(configuration)
+        return isOfWholeRepository(command) || started.some(loadsTool)
+      }
+      const needing = Object.entries(scripts).filter(([, command]) => needsTools(command))
+      expect(needing.map(([name]) => name)).to.include.members(['check', 'lint', 'site', 'test:site'])
+      const late = needing.filter(([, command]) => !command.includes('npm run --silent site:install '))
+      expect(late.map(([name]) => name)).to.deep.equal([])
+    })
+  })
+
   describe('time, randomness, sockets, hashes and code from strings', () => {
     it('are used directly only in the adapters', () => {
       const uses = [...sources].flatMap(([path, text]) => ambientUses(text).map(use => ({ path, ...use })))
