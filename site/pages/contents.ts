@@ -41,6 +41,14 @@ export const groups: readonly GuideGroup[] = [
         ...{ document: README, sections: ['Locks'] },
       },
       {
+        ...{
+          name: 'contract',
+          title: 'How recipes behave',
+          about: 'How each recipe starts, tells changes, fails, ends',
+        },
+        document: 'docs/recipes.md',
+      },
+      {
         ...{ name: 'locks', title: 'Locks', about: 'What each lock costs and guarantees, and which one to choose' },
         document: 'docs/locks.md',
       },

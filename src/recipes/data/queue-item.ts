@@ -1,6 +1,7 @@
 // An item of a queue that this consumer has taken: an ephemeral node marks it as taken.
 import { holdLease, inBackground, isConfirmed, newUuid, whenConfirmed } from '../../client/recipe-support.ts'
 import { isCode, join, type ACL } from '../../protocol/index.ts'
+import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
@@ -36,7 +37,7 @@ export class QueueItem implements AsyncDisposable {
   /** The priority that it was put with, 0 to 999. Lower numbers are more urgent. */
   readonly priority: number
   readonly #claim: ItemClaim
-  readonly #lease: AbortSignal
+  readonly #lost = new Abort()
   #completed: Promise<void> | undefined
   #released: Promise<void> | undefined
   readonly #endHold: () => void
@@ -47,17 +48,27 @@ export class QueueItem implements AsyncDisposable {
     this.data = data
     this.priority = priorityOf(claim.name) ?? 0
     this.#claim = claim
-    this.#endHold = holdLease(claim.owner.client)
-    this.#lease = claim.owner.client.leaseSignal
+    const { client } = claim.owner
+    const endHold = holdLease(client)
+    const { leaseSignal } = client
+    const onLost = () =>
+      this.#lost.abort(() => claim.lost('the session has ended or must be presumed lost', leaseSignal.reason))
+    if (leaseSignal.aborted) onLost()
+    const stopListening = onAbort(leaseSignal, onLost)
+    this.#endHold = () => {
+      stopListening()
+      endHold()
+    }
   }
 
   /**
-   * Aborts when the session has ended or must be presumed lost. Another consumer may then process the item too. Reading
-   * this property after a stall of the process makes it abort at once.
+   * Aborts when the session has ended or must be presumed lost. Another consumer may then process the item too. Its
+   * reason is a RecipeError LOST, whose cause is a ZooKeeperError that says why, as for a {@link Held}. Reading this
+   * property after a stall of the process makes it abort at once.
    */
   get signal(): AbortSignal {
     this.#claim.owner.client.validFor()
-    return this.#lease
+    return this.#lost.signal
   }
 
   /** True after {@link complete} or {@link release} was called, unless it failed. */
