@@ -1,5 +1,5 @@
 // A step of a lesson as the last part of a link, and back: `lesson=herd.3`. A link is untrusted, and each step has one.
-import { LinkError, numberIn } from '../world/link.ts'
+import { LinkError, numberIn } from '../world/story-link.ts'
 import { LESSONS } from './index.ts'
 import type { Lesson } from './lesson.ts'
 

@@ -1,11 +1,11 @@
 // A lesson: a told story in a world, as plain data. It asks before it shows. `LessonRun` plays it.
 // May import: site/world.
-import type { Deed, Scenario } from '../world/story.ts'
+import type { Command, Scenario } from '../world/story.ts'
 import type { WireFrame } from '../world/wire-frame.ts'
 
 /** Something that happens in the world of a lesson. */
 export type Action =
-  | { readonly do: Deed }
+  | { readonly do: Command }
   /** Lets whole milliseconds pass. */
   | { readonly wait: number }
   /** Lets time pass until nothing but pings is on its way. */

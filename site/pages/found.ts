@@ -1,6 +1,6 @@
 // What the search finds in the pages that are not made from documents: the report and the playground.
 import { parseHTML } from 'linkedom'
-import { DEEDS } from '../playground/model/words.ts'
+import { COMMANDS } from '../playground/model/words.ts'
 import { RECIPES } from '../world/story.ts'
 import type { Page } from './layout.ts'
 import type { Findable } from './search-fields.ts'
@@ -45,7 +45,7 @@ export const foundInPlayground: readonly Findable[] = [
     title: PLAYGROUND,
     page: PLAYGROUND,
     text: `ZooKeeper in a browser tab: every frame on the wire between clients and servers, with ${Object.values(RECIPES).join(', ')}. ${Object.values(
-      DEEDS,
+      COMMANDS,
     )
       .map(({ title, hint }) => `${title}: ${hint}`)
       .join('. ')}.`,

@@ -22,7 +22,7 @@ export interface ReleaseStart {
   readonly at: number
   /** The number of frames that were sent before. */
   readonly after: number
-  /** The number of frames that were sent before the next deed; undefined if there was none. */
+  /** The number of frames that were sent before the next command; undefined if there was none. */
   until: number | undefined
   readonly waiting: number
   /** The number of clients that waited or held. */
@@ -78,7 +78,7 @@ function clientOf(simulation: Simulation, machine: Machine, watches: readonly Wa
   const { id, process, line, program, stoppedUntil, unpluggedUntil } = machine
   const { client, state } = program
   // What a dead process held, it does not hold any more, even while its session lives.
-  const grip = process.isDead ? undefined : program.grip
+  const acquired = process.isDead ? undefined : program.acquired
   const session = client && hex(client.sessionId)
   const left = process.isDead ? 0 : process.isStopped ? program.leaseEndsAt - simulation.now : (client?.validFor() ?? 0)
   const { connection } = line
@@ -92,8 +92,8 @@ function clientOf(simulation: Simulation, machine: Machine, watches: readonly Wa
     server: connection?.server,
     lease: { left: Math.max(0, left), of: client?.sessionTimeout ?? SESSION_TIMEOUT },
     role: process.isDead ? 'none' : program.role,
-    node: grip?.held?.path,
-    token: grip?.held?.token.toString(),
+    node: acquired?.held?.path,
+    token: acquired?.held?.token.toString(),
     requests: (connection?.log.unanswered ?? []).map(({ n }) => n),
     watches: watches.filter(watch => watch.session === session),
     journal: program.journal,
@@ -181,7 +181,7 @@ const statOf = (stat: object): NodePicture['stat'] =>
     ]),
   )
 
-/** The frames of a release: those until the next deed, without pings. */
+/** The frames of a release: those until the next command, without pings. */
 const framesOf = (frames: readonly WireFrame[], { after, until }: ReleaseStart): readonly WireFrame[] =>
   frames.slice(after, until).filter(({ kind }) => kind !== 'ping')
 

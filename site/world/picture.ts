@@ -16,7 +16,7 @@ export interface Picture {
   readonly store: StorePicture
   /** Each time that a client got what it waits for, the oldest first. */
   readonly holdings: readonly Holding[]
-  /** `thisRelease`: from the last release until the next deed, without pings. */
+  /** `thisRelease`: from the last release until the next command, without pings. */
   readonly counters: { readonly all: Counters; readonly thisRelease: Counters }
   /** One for each release so far. */
   readonly releases: readonly ReleaseCost[]
@@ -152,7 +152,7 @@ export interface Counters {
   readonly byKind: Readonly<Record<FrameKind, number>>
 }
 
-/** What one release cost, until the next deed. */
+/** What one release cost, until the next command. */
 export interface ReleaseCost {
   /** The client that released. */
   readonly by: number

@@ -1,6 +1,6 @@
 // The program of one simulated client: it opens a session, takes part in the recipe, and notes what it sees.
 import { connect, ZooKeeperError, type Client, type State } from '../../src/index.ts'
-import type { Grip, Take } from './grips.ts'
+import type { Acquired, Take } from './recipes.ts'
 import type { Line } from './line.ts'
 import type { JournalEntry, Role } from './picture.ts'
 import type { Process } from './process.ts'
@@ -43,7 +43,7 @@ export class Program {
   client: Client | undefined
   state: State = 'connecting'
   role: Role = 'none'
-  grip: Grip | undefined
+  acquired: Acquired | undefined
   /** The virtual time at which the lease ends, as it was when the process was stopped. */
   leaseEndsAt = 0
   /** The numbers of frames that the client has sent and received, as its `onFrame` counts them. */
@@ -112,16 +112,19 @@ export class Program {
   async join(): Promise<void> {
     const { take, id, all } = this.options
     const { client } = this
-    if (take === undefined || client === undefined || this.role === 'waiting' || this.grip !== undefined) return
+    if (take === undefined || client === undefined || this.role === 'waiting' || this.acquired !== undefined) return
     this.role = 'waiting'
     this.note('lock', 'waits')
     try {
-      const grip = await take(client, id, all)
-      this.grip = grip
-      this.role = grip.role
+      const acquired = await take(client, id, all)
+      this.acquired = acquired
+      this.role = acquired.role
       this.options.onTaken()
-      this.note('lock', grip.held === undefined ? 'is through' : `holds the lock with the token ${grip.held.token}`)
-      grip.held?.signal.addEventListener('abort', () => this.#onLost(grip), { once: true })
+      this.note(
+        'lock',
+        acquired.held === undefined ? 'is through' : `holds the lock with the token ${acquired.held.token}`,
+      )
+      acquired.held?.signal.addEventListener('abort', () => this.#onLost(acquired), { once: true })
     } catch (error) {
       this.role = 'none'
       this.note('error', sentenceOf(error))
@@ -130,17 +133,17 @@ export class Program {
   }
 
   async release(): Promise<void> {
-    const { grip } = this
-    if (grip === undefined) {
+    const { acquired } = this
+    if (acquired === undefined) {
       this.note('error', 'holds nothing')
       return
     }
-    this.grip = undefined
+    this.acquired = undefined
     this.role = 'done'
     this.options.onLeft()
     this.note('lock', 'releases')
     try {
-      await grip.release()
+      await acquired.release()
       this.note('lock', 'has released')
     } catch (error) {
       this.note('error', sentenceOf(error))
@@ -150,7 +153,7 @@ export class Program {
   /** Checks that it holds the lock, works, and then writes. */
   async write(protection: WriteProtection): Promise<void> {
     const { process, writeToStore } = this.options
-    const held = this.grip?.held
+    const held = this.acquired?.held
     if (held === undefined || this.client === undefined) {
       this.note('error', 'holds no lock')
       return
@@ -241,9 +244,9 @@ export class Program {
     this.note('state', `the session is ${state}`)
   }
 
-  #onLost(grip: Grip): void {
-    if (this.grip !== grip) return
-    this.grip = undefined
+  #onLost(acquired: Acquired): void {
+    if (this.acquired !== acquired) return
+    this.acquired = undefined
     this.role = 'lost'
     this.options.onLeft()
     this.note('lock', 'has lost the lock')

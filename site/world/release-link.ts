@@ -1,5 +1,5 @@
 // Links into the playground that play the releases which the benchmark recorded: the same lock, with as many clients.
-import { linkOf } from './link.ts'
+import { linkOf } from './story-link.ts'
 import type { RecipeId } from './story.ts'
 import { World } from './world.ts'
 

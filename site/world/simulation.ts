@@ -1,11 +1,11 @@
 // The running parts of a world: a server or an ensemble, clients, and the lines between them, in virtual time. Everything
-// that happens follows from the scenario and the deeds.
+// that happens follows from the scenario and the commands.
 import type { Stat } from '../../src/index.ts'
 import { Server, type MemberMessage, type TransactionRecord } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/index.ts'
 import { LATENCY } from './channel.ts'
 import { FrameLog } from './frame-log.ts'
-import { takes } from './grips.ts'
+import { takes } from './recipes.ts'
 import { Line } from './line.ts'
 import type { NodePicture, ReplicationMessage } from './picture.ts'
 import { Process } from './process.ts'

@@ -25,8 +25,8 @@ export const LIMITS = {
   clients: 60,
   /** The most frames after which a reader can stand. */
   frames: 20_000,
-  /** The most deeds. */
-  deeds: 200,
+  /** The most commands. */
+  commands: 200,
   /** The longest path, in characters. */
   path: 100,
   /** The longest data of a node, in characters. */
@@ -69,8 +69,8 @@ export type CreateMode = (typeof CREATE_MODES)[number]
 export const WRITE_PROTECTIONS = ['nothing', 'token', 'guard'] as const
 export type WriteProtection = (typeof WRITE_PROTECTIONS)[number]
 
-/** Something that a reader does. */
-export type Deed =
+/** What a reader does to the world. */
+export type Command =
   /**
    * `release`: the client gives up what it holds. `join`: the client waits for the lock again; a client that is dead or
    * whose session has ended starts with a new session. `kill`: its process dies. `cut`: its connection ends, and both
@@ -91,20 +91,20 @@ export type Deed =
   /** `restart server`: it stops, and starts again a second later. The others are for servers of an ensemble. */
   | { readonly kind: 'restart server' | 'cut off' | 'heal'; readonly server: number }
 
-/** A deed, and when it was done. */
+/** A command, and when it was given. */
 export interface Intervention {
   /** The number of frames that were sent before it. */
   readonly after: number
-  /** Whole virtual milliseconds since the start: the time of the deed, not before the last of these frames was sent. */
+  /** Whole virtual milliseconds since the start: the time of the command, not before the last of these frames was sent. */
   readonly at: number
-  readonly do: Deed
+  readonly do: Command
 }
 
 export interface Story {
   readonly scenario: Scenario
-  readonly deeds: readonly Intervention[]
+  readonly commands: readonly Intervention[]
   /** Where the reader stands: the number of frames that are shown. */
   readonly frames: number
-  /** How long ago the last of these frames was sent, or the last deed done, in whole virtual milliseconds: not 0. */
+  /** How long ago the last of these frames was sent, or the last command given, in whole virtual milliseconds: not 0. */
   readonly later?: number
 }

@@ -1,11 +1,11 @@
 // A world that a reader can watch and change: it stands between two frames, can be replayed to any of its frames, and
 // remembers its story. It runs in Node and in browsers, and the same story has the same frames everywhere.
-import { doIn } from './deeds.ts'
-import { isLinkable } from './link.ts'
+import { doIn } from './commands.ts'
+import { isLinkable } from './story-link.ts'
 import type { NodeChange, Picture } from './picture.ts'
 import { historyOf, pictureOf, type ReleaseStart } from './picture-of.ts'
 import { Simulation, type ObservedTraffic } from './simulation.ts'
-import { LIMITS, type Deed, type Intervention, type Scenario, type Story } from './story.ts'
+import { LIMITS, type Command, type Intervention, type Scenario, type Story } from './story.ts'
 import type { WireFrame } from './wire-frame.ts'
 
 /** The most virtual time that `step` lets pass without a frame, in milliseconds. */
@@ -20,9 +20,9 @@ const LOOK = 5
 export class World {
   readonly #simulation: Simulation
   readonly #scenario: Scenario
-  /** The deeds that are done. */
+  /** The commands that are done. */
   readonly #done: Intervention[] = []
-  /** The deeds that follow in the story. */
+  /** The commands that follow in the story. */
   #pending: Intervention[] = []
   /** The number of frames that are shown: several can be sent in one turn, and are shown one by one. */
   #shown = 0
@@ -44,14 +44,14 @@ export class World {
   }
 
   /**
-   * Opens a world in which the story has happened, up to a number of frames. Later deeds of the story happen when time
+   * Opens a world in which the story has happened, up to a number of frames. Later commands of the story happen when time
    * passes.
    * @param frames default: those of the story, and its time after them. If fewer are sent within an hour, the world
    * stands after the last
    */
   static async replay(story: Story, frames?: number): Promise<World> {
     const world = await World.open(story.scenario)
-    world.#pending = [...story.deeds]
+    world.#pending = [...story.commands]
     const shown = frames ?? story.frames
     await world.#runTo(shown)
     world.#shown = Math.min(shown, world.#sent)
@@ -78,11 +78,11 @@ export class World {
   /** What happened, and what follows if the reader does nothing else. */
   get story(): Story {
     const later = this.now - this.#lastAt
-    // Frames of this moment that are still to be shown, and deeds that follow, are found again by the frames alone.
+    // Frames of this moment that are still to be shown, and commands that follow, are found again by the frames alone.
     const isLater = later > 0 && this.#shown === this.#sent && this.#pending.length === 0 && !this.isFull
     return {
       scenario: this.#scenario,
-      deeds: [...this.#done, ...this.#pending],
+      commands: [...this.#done, ...this.#pending],
       frames: Math.min(this.#shown, LIMITS.frames),
       ...(isLater && { later }),
     }
@@ -120,16 +120,17 @@ export class World {
   }
 
   /**
-   * Does something now. Frames that the deed causes are shown by the next steps. Deeds that would follow are forgotten.
-   * Returns false, and does nothing, if no link can hold the story with this deed, or the world is full.
+   * Does something now. Frames that the command causes are shown by the next steps. Commands that would follow are forgotten.
+   * Returns false, and does nothing, if no link can hold the story with this command, or the world is full.
    */
-  act(deed: Deed): Promise<boolean> {
+  act(command: Command): Promise<boolean> {
     return this.#inTurn(async () => {
       if (this.isFull) return false
       await this.#pass(0)
-      const next: Intervention = { after: this.#sent, at: this.now, do: deed }
+      const next: Intervention = { after: this.#sent, at: this.now, do: command }
       // With the longest number of frames, because the story goes on.
-      if (!isLinkable({ scenario: this.#scenario, deeds: [...this.#done, next], frames: LIMITS.frames })) return false
+      if (!isLinkable({ scenario: this.#scenario, commands: [...this.#done, next], frames: LIMITS.frames }))
+        return false
       this.#shown = this.#sent
       this.#pending = []
       await this.#do(next)
@@ -169,7 +170,7 @@ export class World {
     return LIMITS.at - this.now
   }
 
-  /** The virtual time of the last thing that a story names: a frame that is shown, or a deed that is done. */
+  /** The virtual time of the last thing that a story names: a frame that is shown, or a command that is done. */
   get #lastAt(): number {
     return Math.max(this.#done.at(-1)?.at ?? 0, this.#simulation.log.all[this.#shown - 1]?.sentAt ?? 0)
   }
@@ -178,7 +179,7 @@ export class World {
     if (this.#sent >= this.#wanted) this.#reached()
   }
 
-  /** Lets time pass until so many frames were sent, and does the deeds of the story meanwhile. */
+  /** Lets time pass until so many frames were sent, and does the commands of the story meanwhile. */
   async #runTo(frames: number): Promise<void> {
     for (;;) {
       const [next] = this.#pending
@@ -192,7 +193,7 @@ export class World {
 
   /** Lets time pass, but stops soon after the limit of frames is reached: a link can ask for days of pings. */
   async #pass(ms: number): Promise<void> {
-    // At least once: what is due now comes before a deed.
+    // At least once: what is due now comes before a command.
     for (let left = Math.max(0, ms), isOver = false; !isOver && !this.isFull; left -= CHECK) {
       await this.#simulation.clock.advance(Math.min(left, CHECK, this.#left))
       isOver = left <= CHECK
@@ -214,7 +215,7 @@ export class World {
       const [next] = this.#pending
       if (next === undefined || next.at > until) break
       await this.#pass(next.at - this.now)
-      // A deed with an earlier time may wait for frames.
+      // A command with an earlier time may wait for frames.
       if (next.after > this.#sent) break
       this.#pending.shift()
       await this.#do(next)
@@ -234,7 +235,7 @@ export class World {
   #startOf(by: number): ReleaseStart {
     const programs = [...this.#simulation.machines.values()].map(({ program }) => program)
     const waiting = programs.filter(({ role }) => role === 'waiting').length
-    const contending = waiting + programs.filter(({ grip }) => grip !== undefined).length
+    const contending = waiting + programs.filter(({ acquired }) => acquired !== undefined).length
     return { by, at: this.now, after: this.#sent, until: undefined, waiting, contending }
   }
 

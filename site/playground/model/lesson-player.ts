@@ -1,10 +1,10 @@
 // Plays lessons on the page: what happens in a lesson is seen frame by frame.
 import { LessonRun, type LessonView, type Stage } from '../../lessons/lesson-run.ts'
 import type { Lesson } from '../../lessons/lesson.ts'
-import { linkOf, storyOf } from '../../world/link.ts'
+import { linkOf, storyOf } from '../../world/story-link.ts'
 import { World } from '../../world/world.ts'
 import { virtualTimeOf } from './pace.ts'
-import type { Sight } from './sight.ts'
+import type { View } from './view.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** A lesson as the page shows it. */
@@ -16,7 +16,7 @@ export interface ShownLesson extends LessonView {
 
 /** What a lesson uses of the page. */
 export interface LessonHost {
-  readonly sight: Sight
+  readonly view: View
   readonly work: WorkQueue
   speed: () => number
   /** Shows another world, and closes the one that was shown. */
@@ -52,9 +52,7 @@ export class LessonPlayer {
   /** Does what `begin` does, within work that is being done already. */
   async open(lesson: Lesson, step: number): Promise<void> {
     this.#isHasty = true
-    const run = await LessonRun.open(lesson, step, world =>
-      this.#stageOf(() => (this.#run ? this.#sight.world : world)),
-    )
+    const run = await LessonRun.open(lesson, step, world => this.#stageOf(() => (this.#run ? this.#view.world : world)))
     this.#run = run
     this.#ended = linkOf(run.world.story)
     this.#host.replace(run.world)
@@ -100,28 +98,28 @@ export class LessonPlayer {
       const played = part(run)
       this.#host.changed()
       await played
-      this.#sight.look()
-      this.#ended = linkOf(this.#sight.world.story)
+      this.#view.look()
+      this.#ended = linkOf(this.#view.world.story)
       this.#host.changed()
     })
   }
 
   /** Goes to where the last step ended. */
   async #goBack(): Promise<void> {
-    if (linkOf(this.#sight.world.story) === this.#ended) return
+    if (linkOf(this.#view.world.story) === this.#ended) return
     this.#host.replace(await World.replay(storyOf(this.#ended)))
   }
 
-  get #sight(): Sight {
-    return this.#host.sight
+  get #view(): View {
+    return this.#host.view
   }
 
   #stageOf(world: () => World): Stage {
     const advance = async (ms: number) => {
       const until = world().now + ms
       while (!this.#isHasty && world().now < until) {
-        const virtual = virtualTimeOf(await this.#realTime(), this.#host.speed(), this.#sight.traffic)
-        if (!this.#sight.passWithin(virtual)) await this.#sight.pass(Math.min(virtual, until - this.#sight.now))
+        const virtual = virtualTimeOf(await this.#realTime(), this.#host.speed(), this.#view.traffic)
+        if (!this.#view.passWithin(virtual)) await this.#view.pass(Math.min(virtual, until - this.#view.now))
       }
       await world().advance(Math.max(0, until - world().now))
       this.#look()
@@ -130,8 +128,8 @@ export class LessonPlayer {
       get frames() {
         return world().frames
       },
-      act: async deed => {
-        const isDone = await world().act(deed)
+      act: async command => {
+        const isDone = await world().act(command)
         this.#look()
         return isDone
       },
@@ -142,9 +140,9 @@ export class LessonPlayer {
         this.#look()
       },
       step: async () => {
-        const isFrame = this.#run ? await this.#sight.stepAhead() : await world().step()
+        const isFrame = this.#run ? await this.#view.stepAhead() : await world().step()
         while (!this.#isHasty)
-          if (this.#sight.follow(virtualTimeOf(await this.#realTime(), this.#host.speed(), this.#sight.traffic))) break
+          if (this.#view.follow(virtualTimeOf(await this.#realTime(), this.#host.speed(), this.#view.traffic))) break
         this.#look()
         return isFrame
       },
@@ -153,7 +151,7 @@ export class LessonPlayer {
 
   /** Looks at the world, unless the lesson is being opened and its world is not shown yet. */
   #look(): void {
-    if (this.#run !== undefined) this.#sight.look()
+    if (this.#run !== undefined) this.#view.look()
   }
 
   /** Resolves with the real time that passed until the next drawing. */

@@ -1,16 +1,16 @@
 // The state of the page: the world, where the reader stands, what is chosen. The only owner of this state.
 // May import: site/lessons, site/world.
 import { lessonIn, lessonLinkOf } from '../../lessons/lesson-link.ts'
-import { linkOf, storyOf } from '../../world/link.ts'
+import { linkOf, storyOf } from '../../world/story-link.ts'
 import type { NodeChange, Picture } from '../../world/picture.ts'
-import type { Deed, Scenario, Story } from '../../world/story.ts'
+import type { Command, Scenario, Story } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 import { World } from '../../world/world.ts'
 import { CostBook } from './cost-book.ts'
 import { LessonPlayer } from './lesson-player.ts'
 import { nextSpeed, virtualTimeOf, type Speed } from './pace.ts'
 import { selectionOf, type Selection } from './selection.ts'
-import { Sight } from './sight.ts'
+import { View } from './view.ts'
 import { WorkQueue } from './work-queue.ts'
 import { describeLast, FULL, REFUSED } from './words.ts'
 
@@ -22,7 +22,7 @@ const OPENING_MS = 2.4
 const STILL_MS = 700
 
 export class Playground {
-  readonly #sight: Sight
+  readonly #view: View
   readonly #lessons: LessonPlayer
   #playing = false
   #speed: Speed = 1
@@ -43,9 +43,9 @@ export class Playground {
   readonly #listeners = new Set<() => void>()
 
   private constructor(world: World) {
-    this.#sight = new Sight(world)
+    this.#view = new View(world)
     this.#lessons = new LessonPlayer({
-      sight: this.#sight,
+      view: this.#view,
       work: this.#work,
       speed: () => this.#speed,
       replace: world => this.#replace(world),
@@ -64,7 +64,7 @@ export class Playground {
     playground.#isFresh = link === ''
     if (link !== '') await playground.openLink(link)
     // Shows the frames in flight, not at their start.
-    else await playground.#sight.pass(OPENING_MS)
+    else await playground.#view.pass(OPENING_MS)
     return playground
   }
 
@@ -73,16 +73,16 @@ export class Playground {
     return this.#isFresh
   }
 
-  get sight(): Sight {
-    return this.#sight
+  get view(): View {
+    return this.#view
   }
 
   get picture(): Picture {
-    return this.#sight.picture
+    return this.#view.picture
   }
 
   get frames(): readonly WireFrame[] {
-    return this.#sight.frames
+    return this.#view.frames
   }
 
   get story(): Story {
@@ -126,7 +126,7 @@ export class Playground {
   }
 
   historyOf(path: string): NodeChange[] {
-    return this.#sight.world.history(path)
+    return this.#view.world.history(path)
   }
 
   get isBusy(): boolean {
@@ -181,7 +181,7 @@ export class Playground {
   forward(): Promise<void> {
     this.#playing = false
     return this.#work.do(async () => {
-      const isFrame = await this.#sight.world.step()
+      const isFrame = await this.#view.world.step()
       this.#look()
       this.#say(isFrame ? describeLast(this.frames) : 'No frame comes within an hour.')
     })
@@ -191,7 +191,7 @@ export class Playground {
   settle(): Promise<void> {
     this.#playing = false
     return this.#work.do(async () => {
-      await this.#sight.world.settle()
+      await this.#view.world.settle()
       this.#look()
       this.#say(describeLast(this.frames))
     })
@@ -212,12 +212,12 @@ export class Playground {
     })
   }
 
-  act(deed: Deed): Promise<void> {
+  act(command: Command): Promise<void> {
     return this.#work.do(async () => {
-      const isDone = await this.#sight.world.act(deed)
+      const isDone = await this.#view.world.act(command)
       this.#look()
-      this.#error = isDone ? undefined : this.#sight.world.isFull ? FULL : REFUSED
-      this.#say(this.#error ?? `Done: ${deed.kind}.`)
+      this.#error = isDone ? undefined : this.#view.world.isFull ? FULL : REFUSED
+      this.#say(this.#error ?? `Done: ${command.kind}.`)
     })
   }
 
@@ -235,13 +235,13 @@ export class Playground {
       if (this.#stillFor < STILL_MS) return Promise.resolve()
       this.#stillFor = 0
     }
-    const virtual = virtualTimeOf(ms, this.#speed, this.#sight.traffic)
-    if (!still && this.#sight.passWithin(virtual)) return Promise.resolve()
+    const virtual = virtualTimeOf(ms, this.#speed, this.#view.traffic)
+    if (!still && this.#view.passWithin(virtual)) return Promise.resolve()
     return this.#work.do(async () => {
-      if (this.#sight.world.isFull) throw new Error(FULL)
-      if (still) await this.#sight.world.step()
-      else await this.#sight.pass(virtual)
-      if (still) this.#sight.look()
+      if (this.#view.world.isFull) throw new Error(FULL)
+      if (still) await this.#view.world.step()
+      else await this.#view.pass(virtual)
+      if (still) this.#view.look()
       this.#remember()
     })
   }
@@ -259,21 +259,21 @@ export class Playground {
   }
 
   #replace(world: World): void {
-    const old = this.#sight.world
-    this.#sight.replace(world)
+    const old = this.#view.world
+    this.#view.replace(world)
     this.#error = undefined
     this.#remember()
     void old.close()
   }
 
   #look(): void {
-    this.#sight.look()
+    this.#view.look()
     this.#remember()
   }
 
   /** Keeps the costs of the releases for the plot, which outlives this world. */
   #remember(): void {
-    this.#costs.note(this.picture, this.#sight.isQuiet)
+    this.#costs.note(this.picture, this.#view.isQuiet)
   }
 
   #say(sentence: string): void {

@@ -1,9 +1,9 @@
 // The states of clients and servers, and what one can do with them, in words.
 import type { ClientPicture, Holding, Picture, Role, ServerPicture } from '../../world/picture.ts'
-import { LIMITS, type Deed, type RecipeId } from '../../world/story.ts'
+import { LIMITS, type Command, type RecipeId } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 
-/** Why a deed is refused, and why time passes no more. */
+/** Why a command is refused, and why time passes no more. */
 export const REFUSED =
   'This cannot be done: the link of the story could not hold it. Start again, or use shorter values.'
 export const FULL = `A story ends after ${LIMITS.frames.toLocaleString('en')} frames or a day. Go back, or start again.`
@@ -86,16 +86,16 @@ export const plural = (count: number, one: string, many = `${one}s`): string =>
 /** A duration or a time as seconds, for example "12.345 s". */
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`
 
-/** A button for a deed to a client. */
+/** A button for a command to a client. */
 export interface Choice {
   title: string
   hint: string
-  deed: Deed
+  command: Command
   isPossible: boolean
 }
 
 /** What the reader can do to a client, in words. */
-export const DEEDS = {
+export const COMMANDS = {
   release: { title: 'Release', hint: 'gives up what it holds' },
   join: { title: 'Join', hint: 'waits for the lock again, with a new session if it has none' },
   kill: { title: 'Kill', hint: 'its process dies' },
@@ -115,12 +115,12 @@ export function choicesOf(client: ClientPicture, recipe: RecipeId, stopSeconds: 
     kind: 'release' | 'join' | 'kill' | 'cut' | 'lose answer' | 'expire',
     isPossible: boolean,
   ): Choice => ({
-    ...DEEDS[kind],
-    ...{ deed: { kind, client: id }, isPossible },
+    ...COMMANDS[kind],
+    ...{ command: { kind, client: id }, isPossible },
   })
   const timed = (kind: 'stop' | 'unplug', isPossible: boolean): Choice => ({
-    ...{ title: `${DEEDS[kind].title} for ${stopSeconds} s`, hint: DEEDS[kind].hint },
-    ...{ deed: { kind, client: id, seconds: stopSeconds }, isPossible },
+    ...{ title: `${COMMANDS[kind].title} for ${stopSeconds} s`, hint: COMMANDS[kind].hint },
+    ...{ command: { kind, client: id, seconds: stopSeconds }, isPossible },
   })
   const mayJoin = process !== 'stopped' && process !== 'starting' && !isActive(role) && role !== 'waiting'
   return [

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { Playground } from '../model/playground.ts'
 import { Costs } from './costs.tsx'
-import { Deeds } from './deeds.tsx'
+import { Commands } from './commands.tsx'
 import { Inspector } from './inspector.tsx'
 import { Keys } from './keys.tsx'
 import { Lanes } from './lanes.tsx'
@@ -10,11 +10,8 @@ import { LessonCard } from './lesson-card.tsx'
 import { Setup } from './setup.tsx'
 import { Stage } from './stage.tsx'
 import { Transport } from './transport.tsx'
+import type { Props } from './props.ts'
 import { useChanges } from './use-changes.ts'
-
-export interface Props {
-  playground: Playground
-}
 
 interface PageProps extends Props {
   /** The address of the site, if this page is a part of it. */
@@ -28,7 +25,7 @@ export function App({ playground, home }: PageProps) {
   const { error, selection } = playground
   // Who chooses a client wants to do something to it; who chooses something else wants to read about it.
   const isToRead = selection !== undefined && selection.kind !== 'client'
-  const deeds = <Deeds key="deeds" playground={playground} />
+  const commands = <Commands key="commands" playground={playground} />
   const inspector = <Inspector key="inspector" playground={playground} />
   return (
     <>
@@ -59,9 +56,9 @@ export function App({ playground, home }: PageProps) {
           )}
           <Legend />
         </section>
-        <aside class="side" aria-label="Lessons, deeds and details">
+        <aside class="side" aria-label="Lessons, commands and details">
           <LessonCard playground={playground} />
-          {isToRead ? [inspector, deeds] : [deeds, inspector]}
+          {isToRead ? [inspector, commands] : [commands, inspector]}
         </aside>
       </div>
       <Lanes playground={playground} />

@@ -3,7 +3,7 @@ import { paths } from '../../../src/protocol/entry.ts'
 import type { ClientPicture } from '../../world/picture.ts'
 import { CREATE_MODES, LIMITS, type Call, type CreateMode } from '../../world/story.ts'
 import { seconds } from '../model/words.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 
 /** Lets a bare client call an operation. */
 export function CallForm({ playground, client }: Props & { client: ClientPicture }) {

@@ -1,5 +1,5 @@
 import { describeClient, lookOf, seconds } from '../model/words.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { Facts } from './facts.tsx'
 
 /** A client: its session, requests, watches, and what its program saw. */

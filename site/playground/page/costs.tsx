@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { RECIPES, type RecipeId } from '../../world/story.ts'
 import { FIGURES, pointsOf, type CostPoint, type Figure } from '../model/costs.ts'
 import { isMeasurable, SIZES } from '../model/measure.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { scaleOf, type Scale } from '../scene/plot.ts'
 
 const [WIDTH, HEIGHT] = [560, 300]

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { explained } from '../model/explained.ts'
 import { nameOf, plural, seconds } from '../model/words.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { GlyphIcon } from './glyph.tsx'
 import { Facts } from './facts.tsx'
 

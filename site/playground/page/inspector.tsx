@@ -1,4 +1,4 @@
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { ClientDetails } from './client-details.tsx'
 import { FrameDetails } from './frame-details.tsx'
 import { NodeDetails } from './node-details.tsx'

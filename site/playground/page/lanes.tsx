@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { describeHolding, plural } from '../model/words.ts'
 import { STAR } from '../scene/glyphs.ts'
 import { barsOf, COLUMN, columnOf, columnsIn, laneHeightOf } from '../scene/lanes.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { Glyph } from './glyph.tsx'
 
 /** How near to its right end the lanes must be scrolled to follow new frames. */

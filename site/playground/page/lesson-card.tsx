@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { QuestionView } from '../../lessons/lesson-run.ts'
 import { LESSONS } from '../../lessons/index.ts'
 import type { ShownLesson } from '../model/lesson-player.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { stillness } from './stillness.ts'
 
 /** The list of lessons, or the one that is told. */
@@ -35,7 +35,7 @@ function List({ playground }: Props) {
 function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
   const card = useRef<HTMLElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
-  useSight(lesson.isPlaying, card)
+  useScroll(lesson.isPlaying, card)
   // The button that led here may be gone. A screen reader starts to read at the title.
   useEffect(() => title.current?.focus({ preventScroll: true }), [lesson.id, lesson.step])
   const index = LESSONS.findIndex(({ id }) => id === lesson.id)
@@ -85,7 +85,7 @@ function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
 }
 
 /** Scrolls to the stage while a step is played, and back to its text: a phone's window holds only one of both. */
-function useSight(isPlaying: boolean, card: RefObject<HTMLElement | null>): void {
+function useScroll(isPlaying: boolean, card: RefObject<HTMLElement | null>): void {
   const wasPlaying = useRef(isPlaying)
   const hasLeft = useRef(false)
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { nameOf, seconds } from '../model/words.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { Facts } from './facts.tsx'
 
 /** A node: its data, its Stat, its watches and its history. */
@@ -29,7 +29,7 @@ export function NodeDetails({ playground, path }: Props & { path: string }) {
           />
           <button
             type="button"
-            data-deed="delete node"
+            data-command="delete node"
             disabled={path === '/'}
             onClick={() => void playground.act({ kind: 'delete node', path })}
           >

@@ -1,7 +1,7 @@
 import type { NodePicture, ServerPicture } from '../../world/picture.ts'
 import { plural } from '../model/words.ts'
 import type { Box } from '../scene/layout.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { moveFocus } from './roving.ts'
 
 /** With more children than this, a parent shows them as small tiles: in the box of one server, and of three. */

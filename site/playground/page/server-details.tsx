@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ServerPicture, WatchPicture } from '../../world/picture.ts'
 import { describeServer, nameOf, seconds } from '../model/words.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { Facts } from './facts.tsx'
 import { moveFocus } from './roving.ts'
 
@@ -23,7 +23,7 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
       <div class="buttons many" role="group" aria-label={`What to do to server ${id}`}>
         <button
           type="button"
-          data-deed="restart server"
+          data-command="restart server"
           disabled={mode === 'stopped'}
           onClick={() => void playground.act({ kind: 'restart server', server: id })}
         >
@@ -33,7 +33,7 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
           <>
             <button
               type="button"
-              data-deed="cut off"
+              data-command="cut off"
               disabled={isCutOff}
               onClick={() => void playground.act({ kind: 'cut off', server: id })}
             >
@@ -41,7 +41,7 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
             </button>
             <button
               type="button"
-              data-deed="heal"
+              data-command="heal"
               disabled={!isCutOff}
               onClick={() => void playground.act({ kind: 'heal', server: id })}
             >

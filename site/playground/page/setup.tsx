@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { LIMITS, RECIPES, type RecipeId, type Scenario } from '../../world/story.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 
 const LARGEST_SEED = 2 ** 32 - 1
 

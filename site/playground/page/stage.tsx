@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { describeStage } from '../model/words.ts'
 import { dotAt, dotsOf, flightsOf, type Dot } from '../scene/flight.ts'
 import { heightOf, layoutOf } from '../scene/layout.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { Painter } from './painter.ts'
 import { ServerBox } from './server-box.tsx'
 import { stillness } from './stillness.ts'
@@ -35,7 +35,7 @@ export function Stage({ playground }: Props) {
       last = now
       void playground.tick(passed, still).then(() => {
         if (isEnded) return
-        const { picture, now, flying, landing } = playground.sight
+        const { picture, now, flying, landing } = playground.view
         dots.current = dotsOf(flightsOf(layout, flying, picture.replication), now, still)
         painter.paint(picture, dots.current, still ? [] : landing)
         request = requestAnimationFrame(draw)
@@ -61,7 +61,7 @@ export function Stage({ playground }: Props) {
       }}
     >
       <canvas ref={wires} aria-hidden="true" />
-      <p class="hidden">{describeStage(picture, playground.sight.flying.length)}</p>
+      <p class="hidden">{describeStage(picture, playground.view.flying.length)}</p>
       <Tokens playground={playground} layout={layout} />
       {picture.servers.map(server => {
         const box = layout.servers[server.id - 1]

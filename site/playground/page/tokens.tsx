@@ -2,7 +2,7 @@ import type { ClientPicture } from '../../world/picture.ts'
 import { describeClient, isActive, lookOf } from '../model/words.ts'
 import { STAR } from '../scene/glyphs.ts'
 import type { Layout } from '../scene/layout.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { moveFocus } from './roving.ts'
 
 /** The clients: buttons, of which one is in the order of the Tab key. The arrow keys lead to the others. */

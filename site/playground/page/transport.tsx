@@ -1,5 +1,5 @@
 import { plural, seconds } from '../model/words.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 
 /** Plays, and goes from frame to frame. */
 export function Transport({ playground }: Props) {

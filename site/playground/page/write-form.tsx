@@ -1,7 +1,7 @@
 import type { ClientPicture, StoreWrite } from '../../world/picture.ts'
 import type { WriteProtection } from '../../world/story.ts'
 import { seconds } from '../model/words.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 
 const PROTECTIONS: Readonly<Record<WriteProtection, string>> = {
   nothing: 'Write unprotected',
@@ -22,7 +22,7 @@ export function WriteForm({ playground, client }: Props & { client: ClientPictur
             key={protection}
             type="button"
             disabled={client.token === undefined || client.process !== 'running'}
-            data-deed={`write ${protection}`}
+            data-command={`write ${protection}`}
             onClick={() =>
               void playground.act({ kind: 'write', client: client.id, protection: protection as WriteProtection })
             }

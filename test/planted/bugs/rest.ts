@@ -37,7 +37,7 @@ export const rest: readonly BugsOfFile[] = [
   },
   {
     file: 'site/world/line.ts',
-    caughtBy: 'test/site/world/deeds.test.ts',
+    caughtBy: 'test/site/world/commands.test.ts',
     bugs: [
       {
         bug: 'a line that the server has closed stays the line of a client that closes it later',
@@ -62,7 +62,7 @@ export const rest: readonly BugsOfFile[] = [
     caughtBy: 'test/site/world/world.test.ts',
     bugs: [
       {
-        bug: 'a deed in the past keeps the deeds that followed in the story',
+        bug: 'a command in the past keeps the commands that followed in the story',
         from: '      this.#pending = []\n',
         to: '',
       },

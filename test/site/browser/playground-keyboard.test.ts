@@ -59,7 +59,7 @@ describe('the playground by keyboard', () => {
     await press('ArrowRight', 'ArrowRight')
     const client = await open.evaluate<string>('document.activeElement.dataset.client')
     expect(await open.page.locator('.inspector h3').textContent()).to.contain(`client ${client}:`)
-    await tabTo('[data-deed="kill"]')
+    await tabTo('[data-command="kill"]')
     await press('Enter')
     expect(await open.page.locator(`[data-client="${client}"]`).getAttribute('data-look')).to.equal('dead')
   })

@@ -111,7 +111,7 @@ describe('the site in a browser', () => {
         handshake: 'The handshake',
         'lock service promise': 'What no lock service can promise',
         dialct: 'Dialect',
-        // The question of a step, the explanation after it, a section of the report, and a deed of the playground.
+        // The question of a step, the explanation after it, a section of the report, and a command of the playground.
         'twice clients bytes': 'The herd, step 2',
         'parabola herd': 'The herd, step 2',
         'billion contenders': 'With your own numbers',

@@ -3,7 +3,7 @@ import { deadLinks } from '../../../site/checks/links.ts'
 import { invalidHtml } from '../../../site/checks/html.ts'
 import { guides, leftOut } from '../../../site/pages/contents.ts'
 import { sectionsOf } from '../../../site/pages/document.ts'
-import { storyOf } from '../../../site/world/link.ts'
+import { storyOf } from '../../../site/world/story-link.ts'
 import * as zkwire from '../../../src/index.ts'
 import * as recipes from '../../../src/recipes/index.ts'
 import * as server from '../../../src/server/index.ts'
@@ -95,7 +95,8 @@ describe('the site', () => {
       'mutex of 12',
       'ticket-mutex of 12',
     ])
-    for (const { deeds } of links) expect(deeds.map(deed => deed.do)).to.deep.equal([{ kind: 'release', client: 1 }])
+    for (const { commands } of links)
+      expect(commands.map(command => command.do)).to.deep.equal([{ kind: 'release', client: 1 }])
   })
 
   it('is small: a page of the guides needs less than 200 kB, before it is compressed, until the reader searches', () => {

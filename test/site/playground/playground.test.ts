@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { LESSONS } from '../../../site/lessons/index.ts'
-import { linkOf } from '../../../site/world/link.ts'
+import { linkOf } from '../../../site/world/story-link.ts'
 import { LIMITS, type Story } from '../../../site/world/story.ts'
 import { Playground } from '../../../site/playground/model/playground.ts'
 
-const START: Story = { scenario: { recipe: 'mutex', clients: 3, servers: 1, seed: 2 }, deeds: [], frames: 0 }
+const START: Story = { scenario: { recipe: 'mutex', clients: 3, servers: 1, seed: 2 }, commands: [], frames: 0 }
 
 describe('the state of the playground', () => {
   const open = (link = '') => Playground.open(link, START)
@@ -37,7 +37,7 @@ describe('the state of the playground', () => {
     expect(playground.story).to.deep.equal(START)
   })
 
-  it('says why it refuses a deed, until the next one is done', async () => {
+  it('says why it refuses a command, until the next one is done', async () => {
     const playground = await open()
     await playground.settle()
     const call = (path: string) => playground.act({ kind: 'call', client: 1, call: { op: 'get', path, watch: false } })
@@ -51,8 +51,8 @@ describe('the state of the playground', () => {
 
   it('pauses, and says why, when the story is as long as one can be', async () => {
     const scenario = { ...START.scenario, clients: 60 }
-    const playground = await open(linkOf({ scenario, deeds: [], frames: LIMITS.frames }))
-    expect(playground.sight.world.isFull).to.equal(true)
+    const playground = await open(linkOf({ scenario, commands: [], frames: LIMITS.frames }))
+    expect(playground.view.world.isFull).to.equal(true)
     playground.play()
     await playground.tick(100, false)
     expect(playground.playing).to.equal(false)
@@ -62,14 +62,14 @@ describe('the state of the playground', () => {
   it('lets a frame fly between two whole milliseconds', async () => {
     const playground = await open()
     await playground.forward()
-    const { sight } = playground
-    const start = sight.now
+    const { view } = playground
+    const start = view.now
     playground.play()
     await playground.tick(50, false)
-    expect(sight.now - start).to.be.closeTo(0.3, 1e-9)
-    expect(sight.flying).to.have.length(playground.frames.length)
+    expect(view.now - start).to.be.closeTo(0.3, 1e-9)
+    expect(view.flying).to.have.length(playground.frames.length)
     for (let i = 0; i < 40; i++) await playground.tick(50, false)
-    expect(sight.now - start).to.be.above(5)
+    expect(view.now - start).to.be.above(5)
   })
 
   it('shows each frame while it flies, however fast it plays', async () => {
@@ -79,7 +79,7 @@ describe('the state of the playground', () => {
     playground.play()
     while (playground.frames.length < 60) {
       await playground.tick(100, false)
-      for (const { n } of playground.sight.flying) seen.add(n)
+      for (const { n } of playground.view.flying) seen.add(n)
     }
     expect(seen.size).to.equal(playground.frames.length)
   })

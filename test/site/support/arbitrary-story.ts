@@ -6,7 +6,7 @@ import {
   RECIPES,
   WRITE_PROTECTIONS,
   type Call,
-  type Deed,
+  type Command,
   type RecipeId,
   type Scenario,
   type Story,
@@ -32,7 +32,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   fc.record({ op: fc.constant('add watch' as const), path, recursive: fc.boolean() }),
 )
 
-function deedIn({ clients, servers }: Scenario): fc.Arbitrary<Deed> {
+function commandIn({ clients, servers }: Scenario): fc.Arbitrary<Command> {
   const client = fc.integer({ min: 1, max: clients })
   const server = fc.integer({ min: 1, max: servers })
   const seconds = fc.integer({ min: 1, max: LIMITS.seconds })
@@ -61,13 +61,13 @@ export const stories: fc.Arbitrary<Story> = scenarios.chain(scenario =>
     .record({
       frames: fc.integer({ min: 0, max: LIMITS.frames }),
       later: fc.option(fc.integer({ min: 1, max: LIMITS.at }), { nil: undefined }),
-      deeds: fc.array(fc.record({ ...steps, do: deedIn(scenario) }), { maxLength: 20 }),
+      commands: fc.array(fc.record({ ...steps, do: commandIn(scenario) }), { maxLength: 20 }),
     })
-    .map(({ frames, later, deeds }) => {
+    .map(({ frames, later, commands }) => {
       let [after, at] = [0, 0]
       return {
         scenario,
-        deeds: deeds.map(each => ({ after: (after += each.frames), at: (at += each.ms), do: each.do })),
+        commands: commands.map(each => ({ after: (after += each.frames), at: (at += each.ms), do: each.do })),
         frames,
         ...(later !== undefined && { later }),
       }

@@ -2,7 +2,7 @@
 import { LESSONS } from '../../../site/lessons/index.ts'
 import type { Lesson } from '../../../site/lessons/lesson.ts'
 import { LessonRun } from '../../../site/lessons/lesson-run.ts'
-import { storyOf } from '../../../site/world/link.ts'
+import { storyOf } from '../../../site/world/story-link.ts'
 import type { Story } from '../../../site/world/story.ts'
 import { World } from '../../../site/world/world.ts'
 

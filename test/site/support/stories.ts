@@ -1,13 +1,13 @@
-// Stories with every recipe and every deed, for the tests of worlds.
-import { RECIPES, type Deed, type RecipeId, type Scenario, type Story } from '../../../site/world/story.ts'
+// Stories with every recipe and every command, for the tests of worlds.
+import { RECIPES, type Command, type RecipeId, type Scenario, type Story } from '../../../site/world/story.ts'
 import { World } from '../../../site/world/world.ts'
 
-/** Lets these deeds happen one after the other, each at rest, and returns the story. */
-export async function storyOf(scenario: Scenario, deeds: readonly Deed[], pause = 0): Promise<Story> {
+/** Lets these commands happen one after the other, each at rest, and returns the story. */
+export async function storyOf(scenario: Scenario, commands: readonly Command[], pause = 0): Promise<Story> {
   const world = await World.open(scenario)
   await world.settle()
-  for (const deed of deeds) {
-    await world.act(deed)
+  for (const command of commands) {
+    await world.act(command)
     await world.settle()
     await world.advance(pause)
   }
@@ -16,7 +16,7 @@ export async function storyOf(scenario: Scenario, deeds: readonly Deed[], pause 
   return story
 }
 
-const deeds: Readonly<Partial<Record<RecipeId, readonly Deed[]>>> = {
+const commands: Readonly<Partial<Record<RecipeId, readonly Command[]>>> = {
   'ephemeral-mutex': [
     { kind: 'expire', client: 1 },
     { kind: 'join', client: 1 },
@@ -52,12 +52,12 @@ const deeds: Readonly<Partial<Record<RecipeId, readonly Deed[]>>> = {
   ],
 }
 
-/** One story for each recipe, with its deeds; some on three servers. */
+/** One story for each recipe, with its commands; some on three servers. */
 export const storyOfEach = (recipe: RecipeId): Promise<Story> => {
   const servers = ['mutex', 'bare-clients', 'semaphore'].includes(recipe) ? 3 : 1
   return storyOf(
     { recipe, clients: 4, servers, seed: 4_000_000_000 },
-    deeds[recipe] ?? [{ kind: 'release', client: 1 }],
+    commands[recipe] ?? [{ kind: 'release', client: 1 }],
     15_000,
   )
 }

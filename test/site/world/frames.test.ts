@@ -1,6 +1,6 @@
 // Compares the frames of a world with what both ends of the wires have counted themselves.
 import { expect } from 'chai'
-import type { Deed, RecipeId } from '../../../site/world/story.ts'
+import type { Command, RecipeId } from '../../../site/world/story.ts'
 import type { WireFrame } from '../../../site/world/wire-frame.ts'
 import { World } from '../../../site/world/world.ts'
 import { recipeIds, storyOfEach } from '../support/stories.ts'
@@ -54,15 +54,15 @@ describe('the frames of a world', () => {
 
   it('are all that was sent and arrived when lines are cut and answers lost', async () => {
     const world = await World.open({ recipe: 'mutex', clients: 60, servers: 1, seed: 61 })
-    const deeds: readonly Deed[] = [
+    const commands: readonly Command[] = [
       { kind: 'lose answer', client: 3 },
       { kind: 'cut', client: 4 },
       { kind: 'release', client: 1 },
       { kind: 'unplug', client: 5, seconds: 4 },
     ]
     await world.advance(100)
-    for (const deed of deeds) {
-      await world.act(deed)
+    for (const command of commands) {
+      await world.act(command)
       await world.settle()
     }
     await world.advance(20_000)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { storyOf } from '../../../site/world/link.ts'
+import { storyOf } from '../../../site/world/story-link.ts'
 import { releaseAddresses } from '../../../site/world/release-link.ts'
 import { World } from '../../../site/world/world.ts'
 

@@ -8,10 +8,14 @@ import { framesIn, linesOf } from '../support/played-story.ts'
 
 const RUNS = Number(process.env['RUNS'] ?? 25)
 
-/** Any deeds, also of clients that do not exist, within a minute. */
-const shortStories = stories.map(({ scenario, deeds }): Story => ({
+/** Any commands, also of clients that do not exist, within a minute. */
+const shortStories = stories.map(({ scenario, commands }): Story => ({
   scenario: { ...scenario, clients: Math.min(6, scenario.clients) },
-  deeds: deeds.map(deed => ({ ...deed, at: Math.floor(deed.at / 30), after: Math.floor(deed.after / 4) })),
+  commands: commands.map(command => ({
+    ...command,
+    at: Math.floor(command.at / 30),
+    after: Math.floor(command.after / 4),
+  })),
   frames: 400,
 }))
 
@@ -28,12 +32,12 @@ describe('a replay', () => {
     fc.assert(
       fc.asyncProperty(shortStories, fc.infiniteStream(fc.integer({ min: 0, max: 3 })), async (story, ways) => {
         const world = await World.open(story.scenario)
-        for (const { do: deed, at } of story.deeds) {
+        for (const { do: command, at } of story.commands) {
           const way = ways.next().value as number
           if (way === 0) await world.advance(at % 3000)
           else if (way === 1) await world.settle()
           else for (let i = 0; i < way * 5; i++) await world.step()
-          await world.act(deed)
+          await world.act(command)
         }
         await world.step()
         await world.advance((ways.next().value as number) * 700)

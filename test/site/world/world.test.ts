@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { linkOf, storyOf } from '../../../site/world/link.ts'
+import { linkOf, storyOf } from '../../../site/world/story-link.ts'
 import { World } from '../../../site/world/world.ts'
 import { LIMITS, type Call, type Scenario, type Story } from '../../../site/world/story.ts'
 import type { WireFrame } from '../../../site/world/wire-frame.ts'
@@ -75,24 +75,24 @@ describe('a world', () => {
     await forward.close()
   })
 
-  it('forgets the deeds that would follow when the reader does something else', async () => {
+  it('forgets the commands that would follow when the reader does something else', async () => {
     const world = await played()
-    const [release] = world.story.deeds as [Story['deeds'][number]]
+    const [release] = world.story.commands as [Story['commands'][number]]
     const back = await World.replay(world.story, release.after - 1)
-    expect(back.story.deeds).to.have.length(1)
+    expect(back.story.commands).to.have.length(1)
     await back.act({ kind: 'kill', client: 1 })
-    expect(back.story.deeds.map(({ do: { kind } }) => kind)).to.deep.equal(['kill'])
+    expect(back.story.commands.map(({ do: { kind } }) => kind)).to.deep.equal(['kill'])
     await world.close()
     await back.close()
   })
 
-  it('refuses a deed that no link can hold, and its story stays one that a link can hold', async () => {
+  it('refuses a command that no link can hold, and its story stays one that a link can hold', async () => {
     const world = await World.open({ ...scenario, recipe: 'bare-clients' })
     await world.settle()
     const act = (call: Call) => world.act({ kind: 'call', client: 1, call })
     for (const path of ['/.', '/a/..', '/\u{1f600}', '/\ud800'])
       expect(await act({ op: 'get', path, watch: false }), path).to.equal(false)
-    expect(world.story.deeds).to.deep.equal([])
+    expect(world.story.commands).to.deep.equal([])
     let done = 0
     while (await act({ op: 'set', path: '/a', data: '€'.repeat(LIMITS.data) })) done++
     expect(done).to.equal(4)
@@ -103,7 +103,7 @@ describe('a world', () => {
   it('stops soon after the limit of frames if a story asks for days of pings', async () => {
     const late: Story = {
       scenario: { ...scenario, clients: 60 },
-      deeds: [{ after: 0, at: LIMITS.at, do: { kind: 'release', client: 1 } }],
+      commands: [{ after: 0, at: LIMITS.at, do: { kind: 'release', client: 1 } }],
       frames: 1,
     }
     const world = await World.replay(late)

@@ -1,6 +1,6 @@
 // A story as the last part of a link, and back. A link is untrusted: each of its values is checked and bounded, and each
 // story has exactly one link. For example `1;mutex;3;1;7;52;46.70.r.1`: version, recipe, clients, servers, seed, frames,
-// and then each deed with the frames and milliseconds since the deed before. `52.2000` is 2000 ms after frame 52.
+// and then each command with the frames and milliseconds since the command before. `52.2000` is 2000 ms after frame 52.
 import { paths } from '../../src/protocol/entry.ts'
 import {
   CREATE_MODES,
@@ -8,7 +8,7 @@ import {
   RECIPES,
   WRITE_PROTECTIONS,
   type Call,
-  type Deed,
+  type Command,
   type Intervention,
   type RecipeId,
   type Scenario,
@@ -101,7 +101,7 @@ const calls: ByKind<Call, 'op'> = {
   'add watch': { code: 'w', formats: { path, recursive: boolean } },
 }
 
-function deedsOf(scenario: Scenario): ByKind<Deed, 'kind'> {
+function commandsOf(scenario: Scenario): ByKind<Command, 'kind'> {
   const client = numberIn('number of a client', 1, scenario.clients)
   const server = numberIn('number of a server', 1, scenario.servers)
   const protection = oneOf('kind of write', ['n', 't', 'g'], WRITE_PROTECTIONS)
@@ -128,25 +128,25 @@ const clients = numberIn('number of clients', 1, LIMITS.clients)
 const servers = oneOf<Scenario['servers']>('number of servers', ['1', '3'], [1, 3])
 const seed = numberIn('seed', 0, 0xffff_ffff)
 const frames = numberIn('number of frames', 0, LIMITS.frames)
-const time = numberIn('time of a deed', 0, LIMITS.at)
+const time = numberIn('time of a command', 0, LIMITS.at)
 const later = numberIn('time after the last frame', 0, LIMITS.at)
 
 /**
  * Returns the link of a story: characters that need no escape after the `#` of an address.
  * @throws LinkError if the story exceeds the limits
  */
-export function linkOf({ scenario, deeds, frames: shown, later: since = 0 }: Story): string {
-  if (deeds.length > LIMITS.deeds) throw new LinkError(`A link has at most ${LIMITS.deeds} deeds.`)
-  const kinds = deedsOf(scenario)
+export function linkOf({ scenario, commands, frames: shown, later: since = 0 }: Story): string {
+  if (commands.length > LIMITS.commands) throw new LinkError(`A link has at most ${LIMITS.commands} commands.`)
+  const kinds = commandsOf(scenario)
   let [after, at] = [0, 0]
-  const written = deeds.map(deed => {
-    const since = [frames.write(deed.after - after), time.write(deed.at - at)]
-    ;[after, at] = [deed.after, deed.at]
+  const written = commands.map(command => {
+    const since = [frames.write(command.after - after), time.write(command.at - at)]
+    ;[after, at] = [command.after, command.at]
     frames.write(after)
     time.write(at)
-    const { code, formats } = kinds[deed.do.kind]
-    const call = deed.do.kind === 'call' ? callParts(deed.do.call) : []
-    return [...since, code, ...parts(formats, deed.do), ...call].join('.')
+    const { code, formats } = kinds[command.do.kind]
+    const call = command.do.kind === 'call' ? callParts(command.do.call) : []
+    return [...since, code, ...parts(formats, command.do), ...call].join('.')
   })
   const head = [recipe.write(scenario.recipe), clients.write(scenario.clients), servers.write(scenario.servers)]
   const moment = since === 0 ? frames.write(shown) : `${frames.write(shown)}.${later.write(since)}`
@@ -181,18 +181,18 @@ export function storyOf(link: string): Story {
     servers: servers.read(serversText),
     seed: seed.read(seedText),
   }
-  const kinds = deedsOf(scenario)
+  const kinds = commandsOf(scenario)
   let [after, at] = [0, 0]
-  const deeds = rest.slice(0, LIMITS.deeds + 1).map((text): Intervention => {
+  const commands = rest.slice(0, LIMITS.commands + 1).map((text): Intervention => {
     const [frameText = '', timeText = '', code = '', ...values] = text.split('.')
     after += frames.read(frameText)
     at += time.read(timeText)
-    return { after, at, do: deedIn(kinds, code, values) }
+    return { after, at, do: commandIn(kinds, code, values) }
   })
   const [shown = '', since] = moment.split('.')
   const story = {
     scenario,
-    deeds,
+    commands,
     frames: frames.read(shown),
     ...(since !== undefined && { later: later.read(since) }),
   }
@@ -201,11 +201,11 @@ export function storyOf(link: string): Story {
   return story
 }
 
-function deedIn(kinds: ByKind<Deed, 'kind'>, code: string, values: readonly string[]): Deed {
-  const deed = recordIn('kind', kinds, code, values) as Deed
-  return deed.kind === 'call'
-    ? { ...deed, call: recordIn('op', calls, values[1] ?? '', values.slice(2)) as Call }
-    : deed
+function commandIn(kinds: ByKind<Command, 'kind'>, code: string, values: readonly string[]): Command {
+  const command = recordIn('kind', kinds, code, values) as Command
+  return command.kind === 'call'
+    ? { ...command, call: recordIn('op', calls, values[1] ?? '', values.slice(2)) as Call }
+    : command
 }
 
 /** Reads the record that has this code, from the texts of its fields. */
@@ -216,7 +216,7 @@ function recordIn(
   texts: readonly string[],
 ): object {
   const found = Object.entries(kinds).find(([, kind]) => kind.code === code)
-  if (found === undefined) throw new LinkError('The link has a deed that does not exist.')
+  if (found === undefined) throw new LinkError('The link has a command that does not exist.')
   const [name, { formats }] = found
   const fields = Object.entries(formats as Readonly<Record<string, Format<unknown>>>)
   const values = fields.map(([field, format], i) => [field, format.read(texts[i] ?? '')] as const)

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { LinkError, linkOf, storyOf } from '../../../site/world/link.ts'
+import { LinkError, linkOf, storyOf } from '../../../site/world/story-link.ts'
 import { LIMITS, type Intervention, type Story } from '../../../site/world/story.ts'
 import { seed } from '../../support/seeded-random.ts'
 import { stories } from '../support/arbitrary-story.ts'
 
 const story: Story = {
   scenario: { recipe: 'mutex', clients: 3, servers: 1, seed: 7 },
-  deeds: [
+  commands: [
     { after: 46, at: 70, do: { kind: 'release', client: 1 } },
     { after: 52, at: 90, do: { kind: 'call', client: 2, call: { op: 'set', path: '/a.b', data: 'x;y' } } },
   ],
@@ -95,7 +95,7 @@ describe('a link', () => {
     'too many frames': link.replace(';60;', ';20001;'),
     'a client that does not exist': link.replace('r.1', 'r.4'),
     'a server that does not exist': link.replace('r.1', 'h.2'),
-    'a deed that does not exist': link.replace('r.1', 'z.1'),
+    'a command that does not exist': link.replace('r.1', 'z.1'),
     'a value too many': link.replace('r.1', 'r.1.1'),
     'a value too few': link.replace('.x%3By', ''),
     'a path that is none': link.replace('/a%2Eb', 'a'),
@@ -106,19 +106,19 @@ describe('a link', () => {
     'an escape that need not be': link.replace('x%3By', '%78'),
     'times whose sum is too late': `${link};0.${LIMITS.at}.r.1`,
     'frames whose sum is too large': `${link};${LIMITS.frames}.0.r.1`,
-    'too many deeds': `1;mutex;3;1;7;60${';0.0.r.1'.repeat(LIMITS.deeds + 1)}`,
+    'too many commands': `1;mutex;3;1;7;60${';0.0.r.1'.repeat(LIMITS.commands + 1)}`,
     'too many characters': `${link};${'a'.repeat(LIMITS.link)}`,
   }
   for (const [what, text] of Object.entries(refused))
     it(`is refused if it has ${what}`, () => expect(storyIn(text)).to.equal(undefined))
 
-  it('has as many deeds as the limit allows', () => {
-    const deeds = Array.from({ length: LIMITS.deeds }, (): Intervention => ({
+  it('has as many commands as the limit allows', () => {
+    const commands = Array.from({ length: LIMITS.commands }, (): Intervention => ({
       after: 0,
       at: 0,
       do: { kind: 'release', client: 1 },
     }))
-    expect(storyOf(linkOf({ ...story, deeds }))).to.deep.equal({ ...story, deeds })
-    expect(() => linkOf({ ...story, deeds: [...deeds, ...deeds] })).to.throw(LinkError, 'at most 200 deeds')
+    expect(storyOf(linkOf({ ...story, commands }))).to.deep.equal({ ...story, commands })
+    expect(() => linkOf({ ...story, commands: [...commands, ...commands] })).to.throw(LinkError, 'at most 200 commands')
   })
 })

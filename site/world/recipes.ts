@@ -21,7 +21,7 @@ export const LOCK = '/lock'
 export const PERMITS = 2
 
 /** What a client holds after it has waited. */
-export interface Grip {
+export interface Acquired {
   readonly role: Role
   /** The lock that is held; undefined for barriers. */
   readonly held: Held | undefined
@@ -29,9 +29,9 @@ export interface Grip {
 }
 
 /** @param client the client, its number from 1, and the number of all clients */
-export type Take = (client: Client, self: number, all: number) => Promise<Grip>
+export type Take = (client: Client, self: number, all: number) => Promise<Acquired>
 
-const holding = (role: Role, acquired: Promise<Held>): Promise<Grip> =>
+const holding = (role: Role, acquired: Promise<Held>): Promise<Acquired> =>
   acquired.then(held => ({ role, held, release: () => held.release() }))
 
 /** Every third client writes. */

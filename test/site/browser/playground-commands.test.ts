@@ -1,7 +1,7 @@
 // What a reader does to the world of the playground, and what the page shows then.
 import { expect } from 'chai'
 import type { Browser } from 'playwright-core'
-import { storyOf } from '../../../site/world/link.ts'
+import { storyOf } from '../../../site/world/story-link.ts'
 import { World } from '../../../site/world/world.ts'
 import { startChromium } from '../../../environment/chromium.ts'
 import { openPlayground, type OpenPlayground } from '../support/open-playground.ts'
@@ -22,8 +22,8 @@ describe('in the playground,', () => {
   let open: OpenPlayground
   const lookOf = (client: number) => open.page.locator(`[data-client="${client}"]`).getAttribute('data-look')
   const choose = (client: number) => open.page.locator(`[data-client="${client}"]`).click()
-  const deed = async (kind: string) => {
-    await open.page.locator(`[data-deed="${kind}"]`).first().click()
+  const command = async (kind: string) => {
+    await open.page.locator(`[data-command="${kind}"]`).first().click()
     await open.idle()
   }
   /** Tells of each node that is in view without scrolling in its box whether its number is, if it has one. */
@@ -50,7 +50,7 @@ describe('in the playground,', () => {
   it('killing the holder shows it dead, and another client has the lock when its session has expired', async () => {
     const before = Number(await open.page.locator('.token.active').getAttribute('data-client'))
     await choose(before)
-    await deed('kill')
+    await command('kill')
     expect(await lookOf(before)).to.equal('dead')
     await open.press('faster')
     await open.press('faster')
@@ -65,16 +65,16 @@ describe('in the playground,', () => {
   it('stopping a client shows it stopped, and then as it was before', async () => {
     await choose(5)
     await open.page.getByRole('slider', { name: 'Stop and unplug' }).fill('1')
-    await deed('stop')
+    await command('stop')
     expect(await lookOf(5)).to.equal('stopped')
-    await open.evaluate('playground.sight.world.advance(1500)')
+    await open.evaluate('playground.view.world.advance(1500)')
     await open.press('one frame forward')
     expect(await lookOf(5)).to.equal('connected')
   })
 
   it('a lost answer is shown as lost, and the client connects again', async () => {
     await choose(3)
-    await deed('lose answer')
+    await command('lose answer')
     const connections =
       'new Set(playground.frames.filter(({client}) => client === 3).map(({connection}) => connection)).size'
     expect(await open.evaluate(connections)).to.equal(1)
@@ -90,7 +90,7 @@ describe('in the playground,', () => {
   it('expiring a session shows the client expired and its node gone', async () => {
     const own = await open.evaluate<string>('playground.picture.servers[0].nodes.find(({owner}) => owner === 4).path')
     await choose(4)
-    await deed('expire')
+    await command('expire')
     await open.press('forward until it is quiet')
     expect(await lookOf(4)).to.equal('expired')
     expect(await open.page.locator(`[data-path="${own}"]`).count()).to.equal(0)
@@ -102,7 +102,7 @@ describe('in the playground,', () => {
       `playground.picture.servers[0].nodes.find(({owner}) => owner === ${holder}).path`,
     )
     await open.page.locator(`[data-path="${path}"]`).click()
-    await deed('delete node')
+    await command('delete node')
     await open.press('one frame forward')
     expect(await open.page.locator('[data-client="0"]').count()).to.equal(1)
     await open.press('forward until it is quiet')
@@ -127,10 +127,10 @@ describe('in the playground,', () => {
   it('a server that is stopped cannot be restarted until it runs again', async () => {
     await open.evaluate('playground.select({ kind: "server", server: 1 })')
     await open.idle()
-    const restart = open.page.locator('[data-deed="restart server"]')
-    await deed('restart server')
+    const restart = open.page.locator('[data-command="restart server"]')
+    await command('restart server')
     expect(await restart.isDisabled()).to.equal(true)
-    await open.evaluate('playground.sight.world.advance(2000)')
+    await open.evaluate('playground.view.world.advance(2000)')
     await open.press('one frame forward')
     expect(await restart.isDisabled()).to.equal(false)
   })
@@ -138,9 +138,9 @@ describe('in the playground,', () => {
   it('a write of a client that has lost its lock is shown as such, also if no other client holds it', async () => {
     await open.evaluate('playground.start({ recipe: "mutex", clients: 1, servers: 1, seed: 7 })')
     await open.press('forward until it is quiet')
-    await deed('write nothing')
-    await deed('stop')
-    await open.evaluate('playground.sight.world.advance(20_000)')
+    await command('write nothing')
+    await command('stop')
+    await open.evaluate('playground.view.world.advance(20_000)')
     await open.press('one frame forward')
     expect(await open.page.locator('.writes .bad').innerText()).to.match(
       /accepted, although it no longer held the lock/,
@@ -157,7 +157,7 @@ describe('in the playground,', () => {
 
   it('one frame back and one forward give the same picture, to the pixel', async () => {
     await choose(2)
-    await deed('cut')
+    await command('cut')
     for (let i = 0; i < 7; i++) {
       await open.press('one frame forward')
       const [frames, before] = [await open.evaluate<number>(FRAMES), await open.evaluate(LOOKS)]
@@ -170,7 +170,7 @@ describe('in the playground,', () => {
 
   it('a link shows the same frames, byte by byte, in Node and in two fresh browsers', async () => {
     await choose(6)
-    await deed('kill')
+    await command('kill')
     await open.press(/^Let the holder release/)
     await open.press('forward until it is quiet')
     const link = await open.evaluate<string>('playground.link')
@@ -255,7 +255,7 @@ describe('in the playground,', () => {
         for (const { n, x, y } of detail) if (Number.isFinite(x + y)) painted.add(n)
       })
     })()`)
-    await deed('release')
+    await command('release')
     for (let i = 0; i < 3; i++) await open.press('faster')
     await open.press('Play')
     await open.until(`${FRAMES} >= ${sent + 180}`)

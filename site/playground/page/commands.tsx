@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { ClientPicture } from '../../world/picture.ts'
 import { choicesOf, describeClient, isActive } from '../model/words.ts'
-import type { Props } from './app.tsx'
+import type { Props } from './props.ts'
 import { CallForm } from './call-form.tsx'
 import { WriteForm } from './write-form.tsx'
 
 /** What the reader can do to a client: the chosen one, or else the holder. */
-export function Deeds({ playground }: Props) {
+export function Commands({ playground }: Props) {
   const [stopSeconds, setStopSeconds] = useState(15)
   const { picture, selection } = playground
   const { recipe } = picture.story.scenario
@@ -18,8 +18,8 @@ export function Deeds({ playground }: Props) {
   if (chosen === undefined) return null
   const released = clients.find(({ role }) => isActive(role))
   return (
-    <section class="panel deeds" aria-labelledby="deeds-title">
-      <h2 id="deeds-title">Do something</h2>
+    <section class="panel commands" aria-labelledby="commands-title">
+      <h2 id="commands-title">Do something</h2>
       {recipe !== 'bare-clients' && (
         <button
           type="button"
@@ -43,7 +43,7 @@ export function Deeds({ playground }: Props) {
           ))}
         </select>
       </label>
-      <ClientDeeds playground={playground} client={chosen} stopSeconds={stopSeconds} />
+      <ClientCommands playground={playground} client={chosen} stopSeconds={stopSeconds} />
       <label class="field slider">
         <span>
           Stop and unplug for <b>{stopSeconds} s</b>
@@ -62,18 +62,18 @@ export function Deeds({ playground }: Props) {
   )
 }
 
-function ClientDeeds({ playground, client, stopSeconds }: Props & { client: ClientPicture; stopSeconds: number }) {
+function ClientCommands({ playground, client, stopSeconds }: Props & { client: ClientPicture; stopSeconds: number }) {
   const { recipe } = playground.story.scenario
   return (
     <div class="buttons many" role="group" aria-label={`What to do to client ${client.id}`}>
-      {choicesOf(client, recipe, stopSeconds).map(({ title, hint, deed, isPossible }) => (
+      {choicesOf(client, recipe, stopSeconds).map(({ title, hint, command, isPossible }) => (
         <button
-          key={deed.kind}
+          key={command.kind}
           type="button"
           title={hint}
           disabled={!isPossible}
-          data-deed={deed.kind}
-          onClick={() => void playground.act(deed)}
+          data-command={command.kind}
+          onClick={() => void playground.act(command)}
         >
           {title}
         </button>

@@ -7,7 +7,7 @@ import type { Traffic } from './pace.ts'
 /** How long the stage shows that a frame has arrived, in virtual ms. */
 const LANDING = 2
 
-export class Sight {
+export class View {
   #world: World
   #picture: Picture
   #frames: readonly WireFrame[] = []

@@ -15,7 +15,7 @@ const client = (world: World, id: number): ClientPicture =>
 const roles = (world: World) => world.picture().clients.map(({ role }) => role)
 const lines = (world: World, id: number) => client(world, id).journal.map(({ text }) => text)
 
-describe('a deed', () => {
+describe('a command', () => {
   it('releases what a client holds; the client can join again', async () => {
     await using world = await atRest()
     await world.act({ kind: 'release', client: 1 })
@@ -26,7 +26,7 @@ describe('a deed', () => {
     expect(roles(world)).to.deep.equal(['waiting', 'holding', 'waiting'])
     const [{ waiting, ms, by, counters } = {}] = world.picture().releases
     expect({ waiting, ms, by }).to.deep.equal({ waiting: 2, ms: 10, by: 1 })
-    // The second deed is no part of the release.
+    // The second command is no part of the release.
     expect(counters?.byKind).to.deep.equal({ connect: 0, request: 2, answer: 2, notification: 2, ping: 0 })
   })
 
@@ -197,6 +197,6 @@ describe('a deed', () => {
     await using world = await atRest({ recipe: 'bare-clients', clients: 1 })
     for (let i = 0; i < 200; i++) expect(await world.act({ kind: 'release', client: 1 })).to.equal(true)
     expect(await world.act({ kind: 'release', client: 1 })).to.equal(false)
-    expect(world.story.deeds).to.have.length(200)
+    expect(world.story.commands).to.have.length(200)
   })
 })

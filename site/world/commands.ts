@@ -1,47 +1,47 @@
-// What each deed does to a simulation.
+// What each command does to a simulation.
 import type { Machine, Simulation } from './simulation.ts'
-import type { Deed } from './story.ts'
+import type { Command } from './story.ts'
 
 /** The number of the operator, a client that only deletes nodes. */
 const OPERATOR = 0
 /** How long a server that is restarted is away, in milliseconds. */
 const RESTART = 1000
 
-/** Does what the deed says, if it is possible now. */
-export function doIn(simulation: Simulation, deed: Deed): void {
+/** Does what the command says, if it is possible now. */
+export function doIn(simulation: Simulation, command: Command): void {
   const { members } = simulation.server
-  switch (deed.kind) {
+  switch (command.kind) {
     case 'delete node':
-      return operate(simulation, deed.path)
+      return operate(simulation, command.path)
     case 'restart server':
-      return restart(simulation, deed.server)
+      return restart(simulation, command.server)
     case 'cut off':
-      return members[deed.server - 1]?.cutOff()
+      return members[command.server - 1]?.cutOff()
     case 'heal':
-      return members[deed.server - 1]?.heal()
+      return members[command.server - 1]?.heal()
     case 'join':
-      return join(simulation, deed.client)
+      return join(simulation, command.client)
     default: {
-      const machine = simulation.machines.get(deed.client)
-      if (machine !== undefined && !machine.process.isDead) doTo(simulation, machine, deed)
+      const machine = simulation.machines.get(command.client)
+      if (machine !== undefined && !machine.process.isDead) doTo(simulation, machine, command)
     }
   }
 }
 
-type DeedOfClient = Exclude<Deed, { kind: 'delete node' | 'restart server' | 'cut off' | 'heal' }>
+type CommandOfClient = Exclude<Command, { kind: 'delete node' | 'restart server' | 'cut off' | 'heal' }>
 
-function doTo(simulation: Simulation, machine: Machine, deed: DeedOfClient): void {
+function doTo(simulation: Simulation, machine: Machine, command: CommandOfClient): void {
   const { process, line, program } = machine
   const inProcess = (task: () => Promise<void>) => process.run(() => void task())
-  switch (deed.kind) {
+  switch (command.kind) {
     case 'release':
       return inProcess(() => program.release())
     case 'join':
       return inProcess(() => program.join())
     case 'write':
-      return inProcess(() => program.write(deed.protection))
+      return inProcess(() => program.write(command.protection))
     case 'call':
-      return inProcess(() => program.call(deed.call))
+      return inProcess(() => program.call(command.call))
     case 'cut':
       return line.cut()
     case 'lose answer':
@@ -55,9 +55,9 @@ function doTo(simulation: Simulation, machine: Machine, deed: DeedOfClient): voi
       simulation.endTaking(machine.id)
       return line.hangUp()
     case 'stop':
-      return stop(simulation, machine, deed.seconds * 1000)
+      return stop(simulation, machine, command.seconds * 1000)
     case 'unplug':
-      return unplug(simulation, machine, deed.seconds * 1000)
+      return unplug(simulation, machine, command.seconds * 1000)
   }
 }
 
