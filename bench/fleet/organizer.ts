@@ -56,10 +56,11 @@ export class Organizer implements AsyncDisposable {
     }
     const fleet = await Fleet.join(meeting, { processes, organizes: true }, arrivals, signal)
     try {
+      // Only the program that joins last looks for another organizer: if both did, the first might leave unseen.
+      const rival = [...fleet.machines].find(([id, { organizes }]) => organizes && id !== fleet.id)
+      if (rival !== undefined) throw new Error(`${rival[1].name} organizes a run there already`)
       const machines = await fleet.until(there => {
         onWaiting(there.size)
-        const rivals = [...there].filter(([id, { organizes }]) => organizes && id !== fleet.id)
-        if (rivals.length > 0) throw new Error(`${rivals[0]?.[1].name} organizes a run there already`)
         return there.size >= count
       }, signal)
       const own = machines.get(fleet.id)
