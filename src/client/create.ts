@@ -1,16 +1,15 @@
-// Builds the request of create() for each mode, and its fallback for servers before 3.5.
+// The requests of create(), and their fallback for servers before 3.5.
 import {
   createModes,
   isSequential,
   ZooKeeperError,
   type CreateRequest,
   type Encodable,
-  type Operation,
   type Stat,
   type TypeOf,
 } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
-import { substitute, type CallDetails, type Substitute } from '../session/requests/request.ts'
+import { substitute, type CallDetails } from '../session/requests/request.ts'
 import { openACL } from './acl.ts'
 import type { Chroot } from './chroot.ts'
 import type { CreateOptions, Data } from './validation.ts'
@@ -29,50 +28,46 @@ export interface Created {
   stat: Stat
 }
 
-type Exists = (path: string) => Promise<Stat | null>
+/** What a client sends to create nodes. One object for all its creates, so that a create needs no functions of its own. */
+export class Creation {
+  readonly #root: Chroot
+  /** Reads the Stat of a created node, for servers before 3.5. */
+  readonly #exists: (path: string) => Promise<Stat | null>
 
-/** What is sent to create a node. */
-interface CreateCall {
-  op: Operation<TypeOf<typeof CreateRequest>, Created>
-  body: Encodable<TypeOf<typeof CreateRequest>>
-  result: (created: Created) => Created
-  details?: CallDetails<TypeOf<typeof CreateRequest>, Created>
-}
+  constructor(root: Chroot, exists: (path: string) => Promise<Stat | null>) {
+    this.#root = root
+    this.#exists = exists
+  }
 
-/**
- * Returns what to send to create a node.
- * @param exists reads the Stat of the created node, for servers before 3.5
- */
-export function createCall(
-  root: Chroot,
-  path: string,
-  data: Data,
-  { mode = 'persistent', acl = openACL, ttl }: CreateOptions,
-  exists: Exists,
-): CreateCall {
-  const flags = createModes[mode]
-  const body = { path: root.add(path, isSequential(flags)), data, acl, flags }
-  const result = (created: Created) => ({ path: root.created(path, created.path), stat: created.stat })
-  if (ttl !== undefined) return { op: operations.createTTL, body: { ...body, ttl } as typeof body, result }
-  const isContainer = mode === 'container'
-  const fallback = (sent: TypeOf<typeof CreateRequest>) =>
-    create34(root, path, isContainer ? { ...sent, flags: createModes.persistent } : sent, exists)
-  return { op: isContainer ? operations.createContainer : operations.create2, body, result, details: { fallback } }
-}
+  body(path: string, data: Data, { mode = 'persistent', acl = openACL }: CreateOptions): CreateBody {
+    const flags = createModes[mode]
+    return { path: this.#root.add(path, isSequential(flags)), data, acl, flags }
+  }
 
-/**
- * Returns what to send to servers before 3.5. Their reply to create has no Stat, and they know neither containers nor
- * TTLs.
- */
-function create34(root: Chroot, path: string, body: TypeOf<typeof CreateRequest>, exists: Exists): Substitute {
-  return substitute(operations.create, body, async (response): Promise<Created> => {
-    const created = root.created(path, response.path)
+  readonly result = (created: Created, path: string): Created => ({
+    path: this.#root.created(path, created.path),
+    stat: created.stat,
+  })
+
+  /** Servers before 3.5 know neither containers nor TTLs. Their reply to create has no Stat. */
+  readonly details: CallDetails<TypeOf<typeof CreateRequest>, Created> = {
+    fallback: sent => {
+      const { container, persistent } = createModes
+      const body = sent.flags === container ? { ...sent, flags: persistent } : sent
+      return substitute(operations.create, body, ({ path }, requested) => this.#withStat(path, requested))
+    },
+  }
+
+  async #withStat(serverPath: string, requested: string): Promise<Created> {
+    const path = this.#root.created(requested, serverPath)
     const failed = (detail: string, cause?: unknown) =>
-      new ZooKeeperError('NONODE', { op: 'create', path, fate: 'unknown', detail, cause })
-    const stat = await exists(created).catch((cause: unknown) => {
+      new ZooKeeperError('NONODE', { op: 'create', path: requested, fate: 'unknown', detail, cause })
+    const stat = await this.#exists(path).catch((cause: unknown) => {
       throw failed('the node was created, but its Stat could not be read', cause)
     })
-    if (stat !== null) return { path: created, stat }
+    if (stat !== null) return { path, stat }
     throw failed('the node was created, and has been deleted since')
-  })
+  }
 }
+
+type CreateBody = Encodable<TypeOf<typeof CreateRequest>>

@@ -19,13 +19,13 @@ import {
   type Stat,
   type TypeOf,
 } from '../protocol/index.ts'
-import { optionsProblem } from '../protocol/option-checks.ts'
+import { NO_OPTIONS, optionsProblem } from '../protocol/option-checks.ts'
 import * as operations from '../protocol/operations.ts'
 import { substitute, type CallDetails } from '../session/requests/request.ts'
 import type { Requests } from '../session/requests/requests.ts'
 import type { WatchCallback } from '../session/watches/watch-event.ts'
 import { ROOT, type Chroot } from './chroot.ts'
-import { createCall, type Created } from './create.ts'
+import { Creation, type Created } from './create.ts'
 import {
   CONFIG_NODE,
   configOf,
@@ -101,6 +101,8 @@ export abstract class Operations {
   protected readonly root: Chroot
   /** Undefined for the session's own client. */
   protected readonly view: View | undefined
+  /** Created with the first node. */
+  #creation: Creation | undefined
 
   constructor(requests: Requests, root: Chroot, view: View | undefined) {
     this.#requests = requests
@@ -112,7 +114,7 @@ export abstract class Operations {
     op: Operation<Q, R>,
     body: Encodable<Q>,
     path: string,
-    result: (reply: R) => V | Promise<V>,
+    result: (reply: R, path: string) => V | Promise<V>,
     signal: AbortSignal | undefined,
     details?: CallDetails<Q, V>,
   ): Promise<V> {
@@ -138,7 +140,7 @@ export abstract class Operations {
    * const { path } = await zk.create('/workers/worker-', 'host-1', { mode: 'ephemeralSequential', parents: true })
    * path // => '/workers/worker-0000000000'
    */
-  create(path: string, data: Data = '', options: CreateOptions = {}): Promise<Created> {
+  create(path: string, data: Data = '', options: CreateOptions = NO_OPTIONS): Promise<Created> {
     const problem = createProblem(path, options, createChecks) ?? dataProblem(data)
     if (problem !== undefined) return refuse('create', path, problem)
     if (options.parents !== true) return this.#create(path, data, options)
@@ -148,8 +150,12 @@ export abstract class Operations {
   }
 
   #create(path: string, data: Data, options: CreateOptions): Promise<Created> {
-    const { op, body, result, details } = createCall(this.root, path, data, options, created => this.exists(created))
-    return this.#submit(op, body, path, result, options.signal, details)
+    const { mode, ttl, signal } = options
+    const creation = (this.#creation ??= new Creation(this.root, created => this.exists(created)))
+    const body = creation.body(path, data, options)
+    if (ttl !== undefined) return this.#submit(operations.createTTL, { ...body, ttl }, path, creation.result, signal)
+    const op = mode === 'container' ? operations.createContainer : operations.create2
+    return this.#submit(op, body, path, creation.result, signal, creation.details)
   }
 
   /**
@@ -160,7 +166,7 @@ export abstract class Operations {
    * await zk.delete('/app', { version: stat.version })
    * await zk.delete('/app') // throws NONODE
    */
-  delete(path: string, options: VersionOptions = {}): Promise<void> {
+  delete(path: string, options: VersionOptions = NO_OPTIONS): Promise<void> {
     const problem = pathProblem(path) ?? optionsProblem(options, versionChecks)
     if (problem !== undefined) return refuse('delete', path, problem)
     const { version = -1, signal } = options
@@ -177,7 +183,7 @@ export abstract class Operations {
    * stat?.numChildren // => 1
    * await zk.exists('/app') // => null
    */
-  exists(path: string, options: ReadOptions = {}): Promise<Stat | null> {
+  exists(path: string, options: ReadOptions = NO_OPTIONS): Promise<Stat | null> {
     return this.#read<TypeOf<typeof ExistsRequest>, TypeOf<typeof ExistsResponse>, Stat | null>(
       operations.exists,
       path,
@@ -196,7 +202,7 @@ export abstract class Operations {
    * data?.toString() // => 'v1'
    * stat.version // => 0
    */
-  getData(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetDataResponse>> {
+  getData(path: string, options: ReadOptions = NO_OPTIONS): Promise<TypeOf<typeof GetDataResponse>> {
     return this.#read(operations.getData, path, options, same)
   }
 
@@ -209,7 +215,7 @@ export abstract class Operations {
    * version // => 1
    * await zk.setData('/app', 'v3', { version: stat.version }) // throws BADVERSION
    */
-  setData(path: string, data: Data, options: VersionOptions = {}): Promise<Stat> {
+  setData(path: string, data: Data, options: VersionOptions = NO_OPTIONS): Promise<Stat> {
     const problem = pathProblem(path) ?? optionsProblem(options, versionChecks) ?? newDataProblem(data)
     if (problem !== undefined) return refuse('setData', path, problem)
     const { version = -1, signal } = options
@@ -227,7 +233,7 @@ export abstract class Operations {
    * children.sort() // => ['a', 'b']
    * stat.numChildren // => 2
    */
-  getChildren(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetChildren2Response>> {
+  getChildren(path: string, options: ReadOptions = NO_OPTIONS): Promise<TypeOf<typeof GetChildren2Response>> {
     return this.#read(operations.getChildren2, path, options, same)
   }
 
@@ -238,7 +244,7 @@ export abstract class Operations {
    * await zk.ensurePath('/app/a/b')
    * await zk.getAllChildrenNumber('/app') // => 2
    */
-  getAllChildrenNumber(path: string, options: SignalOption = {}): Promise<number> {
+  getAllChildrenNumber(path: string, options: SignalOption = NO_OPTIONS): Promise<number> {
     const result = ({ totalNumber }: { totalNumber: number }) => totalNumber
     return this.#ask(operations.getAllChildrenNumber, path, options, result)
   }
@@ -251,7 +257,7 @@ export abstract class Operations {
    * await zk.create('/worker', '', { mode: 'ephemeral' })
    * await zk.getEphemerals() // => ['/worker']
    */
-  getEphemerals(prefix = '/', options: SignalOption = {}): Promise<string[]> {
+  getEphemerals(prefix = '/', options: SignalOption = NO_OPTIONS): Promise<string[]> {
     const problem = pathProblem(prefix) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('getEphemerals', prefix, problem)
     // The server compares strings, so for the root /app it also returns paths below /apple.
@@ -270,7 +276,7 @@ export abstract class Operations {
    * acl // => openACL
    * stat.aversion // => 0
    */
-  getACL(path: string, options: SignalOption = {}): Promise<TypeOf<typeof GetACLResponse>> {
+  getACL(path: string, options: SignalOption = NO_OPTIONS): Promise<TypeOf<typeof GetACLResponse>> {
     return this.#ask(operations.getACL, path, options, same)
   }
 
@@ -283,7 +289,7 @@ export abstract class Operations {
    * await zk.setACL('/app', readOnlyACL)
    * await zk.setData('/app', 'v1') // throws NOAUTH
    */
-  setACL(path: string, acl: readonly ACL[], options: VersionOptions = {}): Promise<Stat> {
+  setACL(path: string, acl: readonly ACL[], options: VersionOptions = NO_OPTIONS): Promise<Stat> {
     const problem = pathProblem(path) ?? optionsProblem(options, versionChecks) ?? aclProblem(acl)
     if (problem !== undefined) return refuse('setACL', path, problem)
     const { version = -1, signal } = options
@@ -300,7 +306,7 @@ export abstract class Operations {
    * const stat = await zk.exists('/app')
    * stat?.version // => 0
    */
-  sync(path: string, options: SignalOption = {}): Promise<void> {
+  sync(path: string, options: SignalOption = NO_OPTIONS): Promise<void> {
     return this.#ask(operations.sync, path, options, nothing)
   }
 
@@ -312,7 +318,7 @@ export abstract class Operations {
    * const [address] = await zk.whoAmI()
    * address?.authScheme // => 'ip'
    */
-  whoAmI(options: SignalOption = {}): Promise<ClientInfo[]> {
+  whoAmI(options: SignalOption = NO_OPTIONS): Promise<ClientInfo[]> {
     const problem = optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('whoAmI', '', problem)
     const result = ({ clientInfo }: { clientInfo: ClientInfo[] }) => clientInfo
@@ -332,7 +338,10 @@ export abstract class Operations {
    * created.path // => '/app'
    * stat.version // => 1
    */
-  multi<const Ops extends readonly MultiOp[]>(ops: Ops, options: SignalOption = {}): Promise<MultiResults<Ops>> {
+  multi<const Ops extends readonly MultiOp[]>(
+    ops: Ops,
+    options: SignalOption = NO_OPTIONS,
+  ): Promise<MultiResults<Ops>> {
     const refused = refuseOne('multi', ops, options, pathOf, opProblem)
     if (refused !== undefined) return refused
     const given: readonly MultiOp[] = [...ops]
@@ -359,7 +368,10 @@ export abstract class Operations {
    * 'data' in app && app.data?.toString() // => 'v1'
    * 'children' in root && root.children // => ['app', 'zookeeper']
    */
-  multiRead<const Ops extends readonly ReadOp[]>(ops: Ops, options: SignalOption = {}): Promise<ReadResults<Ops>> {
+  multiRead<const Ops extends readonly ReadOp[]>(
+    ops: Ops,
+    options: SignalOption = NO_OPTIONS,
+  ): Promise<ReadResults<Ops>> {
     const refused = refuseOne('multiRead', ops, options, readPathOf, op => pathProblem(readPathOf(op)))
     if (refused !== undefined) return refused
     const given: readonly ReadOp[] = [...ops]
@@ -378,7 +390,11 @@ export abstract class Operations {
    * await zk.checkWatches('/app', 'data') // => undefined
    * await zk.checkWatches('/app', 'children') // throws NOWATCHER
    */
-  checkWatches(path: string, kind: 'data' | 'children' | 'any' = 'any', options: SignalOption = {}): Promise<void> {
+  checkWatches(
+    path: string,
+    kind: 'data' | 'children' | 'any' = 'any',
+    options: SignalOption = NO_OPTIONS,
+  ): Promise<void> {
     const problem = pathProblem(path) ?? kindProblem(kind) ?? optionsProblem(options, signalChecks)
     if (problem !== undefined) return refuse('checkWatches', path, problem)
     const body = { path: this.root.add(path), type: watcherTypes[kind] }
@@ -393,7 +409,7 @@ export abstract class Operations {
    * servers // => []
    * version // => undefined
    */
-  getConfig(options: ReadOptions = {}): Promise<EnsembleConfig> {
+  getConfig(options: ReadOptions = NO_OPTIONS): Promise<EnsembleConfig> {
     return this.#read(operations.getData, CONFIG_NODE, options, configOf, undefined, ROOT)
   }
 

@@ -165,16 +165,17 @@ export const createProblem = <O extends ItemCreateOptions>(
 ): string | undefined => createOptionsProblem(options, checks) ?? modeProblem(path, options)
 
 export function createOptionsProblem<O extends ItemCreateOptions>(options: O, checks: Checks<O>): string | undefined {
+  const problem = optionsProblem<O>(options, checks)
+  if (problem === undefined) return undefined
   // Untyped callers write { ephemeral: true }, as for other clients.
   const mode = Object.keys(Object(options) as object).find(isModeName)
-  if (mode !== undefined) return `there is no option '${mode}'; did you mean mode: '${mode}'?`
-  return optionsProblem<O>(options, checks)
+  return mode === undefined ? problem : `there is no option '${mode}'; did you mean mode: '${mode}'?`
 }
 
 const isModeName = (name: string): boolean => Object.hasOwn(createModes, name)
 
 function modeProblem(path: string, { mode = 'persistent', ttl }: ItemCreateOptions): string | undefined {
-  const needsTtl = mode.endsWith('TTL')
+  const needsTtl = mode === 'persistentTTL' || mode === 'persistentSequentialTTL'
   if (!needsTtl && ttl !== undefined) return `mode ${mode} takes no ttl`
   if (needsTtl && !(Number.isInteger(ttl) && (ttl as number) >= 1 && (ttl as number) <= longestTtl))
     return `mode ${mode} needs a ttl from 1 to ${longestTtl} ms`

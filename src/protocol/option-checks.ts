@@ -27,10 +27,14 @@ function typeNameOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
+/** The options of a call without options. One object, so that it need not be checked. */
+export const NO_OPTIONS = Object.freeze({})
+
 /**
  * Returns why the options are invalid, or undefined if they are valid. An option that is undefined counts as left out.
  */
 export function optionsProblem<O extends object>(options: unknown, checks: Checks<O>): string | undefined {
+  if (options === NO_OPTIONS) return undefined
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     return `options must be an object, not ${typeNameOf(options)}`
   const given = options as Readonly<Record<string, unknown>>

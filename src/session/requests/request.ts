@@ -33,13 +33,13 @@ export type AnyDetails = CallDetails<unknown, unknown>
 export interface Substitute {
   readonly op: AnyOperation
   readonly body: unknown
-  readonly result: (reply: unknown) => unknown
+  readonly result: Request['result']
 }
 
 export const substitute = <Q, R>(
   op: Operation<Q, R>,
   body: Encodable<Q>,
-  result: (reply: R) => unknown,
+  result: (reply: R, path: string) => unknown,
 ): Substitute => ({ op, body, result: result as Substitute['result'] })
 
 /**
@@ -74,10 +74,10 @@ export class Request {
   /** The path as the caller passed it, for errors. */
   readonly path: string
   /**
-   * Converts the reply to the caller's value, while the reply is decoded. If it throws a ZooKeeperError, the call
-   * rejects with it. It throws a JuteError if the reply is invalid.
+   * Converts the reply to the caller's value, while the reply is decoded. Its second argument is {@link path}. If it
+   * throws a ZooKeeperError, the call rejects with it. It throws a JuteError if the reply is invalid.
    */
-  result: (reply: unknown) => unknown
+  result: (reply: unknown, path: string) => unknown
   readonly signal: AbortSignal | undefined
   details: AnyDetails
   /** See {@link CallDetails.since}. */
@@ -101,7 +101,7 @@ export class Request {
     op: AnyOperation,
     body: unknown,
     path: string,
-    result: (reply: unknown) => unknown,
+    result: Request['result'],
     signal: AbortSignal | undefined,
     details: AnyDetails,
   ) {
@@ -145,7 +145,7 @@ export class Request {
    * @throws JuteError if the body cannot be decoded as the reply; the request is then rejected too
    */
   answer(err: number, body: Reader, watches: Arming): boolean {
-    const { op, result } = this
+    const { op, path, result } = this
     const { watch, expectedError } = this.details
     const isExpected = err !== 0 && expectedError?.errno === err
     if (err !== 0 && !isExpected) {
@@ -155,7 +155,7 @@ export class Request {
     }
     let outcome: unknown
     try {
-      outcome = isExpected ? expectedError.value : result(op.response.read(body))
+      outcome = isExpected ? expectedError.value : result(op.response.read(body), path)
     } catch (error) {
       if (error instanceof ZooKeeperError) {
         this.reject(error)

@@ -70,7 +70,7 @@ export class Requests {
     op: Operation<Q, R>,
     body: Encodable<Q>,
     path: string,
-    result: (reply: R) => V | Promise<V>,
+    result: (reply: R, path: string) => V | Promise<V>,
     signal?: AbortSignal,
     details?: CallDetails<Q, V>,
   ): Promise<V> {
@@ -137,18 +137,22 @@ export class Requests {
    * @throws JuteError if the body cannot be decoded as the reply
    */
   onReply(connection: RequestSender, request: Request, err: number, body: Reader): void {
-    const { details, since } = request
-    const isUnknown =
-      err !== 0 && err === (details.unsupportedErrno ?? errnos.UNIMPLEMENTED) && connection.version.isUnsureOf(since)
-    if (isUnknown && details.fallback !== undefined) {
-      connection.version.onLacking(since)
-      request.fallBack()
+    if (err !== 0 && this.#fallsBack(connection, request, err)) {
       this.#sendAgain([request])
     } else {
-      connection.version.onKnown(since)
+      connection.version.onKnown(request.since)
       this.#settle(request, err, body)
     }
     this.sendQueued()
+  }
+
+  /** Replaces a request by its fallback if the server has answered that it does not know the operation. */
+  #fallsBack({ version }: RequestSender, request: Request, err: number): boolean {
+    const { since, details } = request
+    const isUnknown = err === (details.unsupportedErrno ?? errnos.UNIMPLEMENTED) && version.isUnsureOf(since)
+    if (!isUnknown || !request.fallBack()) return false
+    version.onLacking(since)
+    return true
   }
 
   #settle(request: Request, err: number, body: Reader): void {
@@ -293,7 +297,7 @@ const requestOf = <Q, R, V>(
   op: Operation<Q, R>,
   body: Encodable<Q>,
   path: string,
-  result: (reply: R) => V | Promise<V>,
+  result: (reply: R, path: string) => V | Promise<V>,
   signal?: AbortSignal,
   details?: CallDetails<Q, V>,
 ): Request =>
