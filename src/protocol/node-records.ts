@@ -1,18 +1,46 @@
-// The records of requests that read and change nodes, and of their replies.
+// The records of requests that read and change nodes, and of their replies. The requests that clients send most often
+// have a function that writes them, because that saves a tenth of a call. Tests compare its bytes with the declaration.
 import { record } from './jute.ts'
 import { ACL, Stat } from './records.ts'
+import type { Writer } from './writer.ts'
+
+type Path = { readonly path: string }
+
+function writePathAndWatch(writer: Writer, { path, watch }: Path & { readonly watch: boolean }): void {
+  writer.string(path)
+  writer.bool(watch)
+}
+
+function writePathAndVersion(writer: Writer, { path, version }: Path & { readonly version: number }): void {
+  writer.string(path)
+  writer.int(version)
+}
 
 /**
  * @example
  * const record = { path: '/a', data: null, acl: [], flags: createModes.ephemeral }
  * records.CreateRequest.encode(record).toString('hex') // => '000000022f61ffffffff0000000000000001'
  */
-export const CreateRequest = record('CreateRequest', f => ({
-  path: f.string(),
-  data: f.buffer(),
-  acl: f.vectorOrNull(ACL),
-  flags: f.int(),
-}))
+export const CreateRequest = record(
+  'CreateRequest',
+  f => ({
+    path: f.string(),
+    data: f.buffer(),
+    acl: f.vectorOrNull(ACL),
+    flags: f.int(),
+  }),
+  (writer, { path, data, acl, flags }) => {
+    writer.string(path)
+    writer.buffer(data)
+    writer.int(acl?.length ?? -1)
+    for (const { perms, id } of acl ?? []) {
+      writer.int(perms)
+      writer.string(id.scheme)
+      writer.string(id.id)
+    }
+    writer.int(flags)
+  },
+)
 
 /**
  * @example
@@ -38,10 +66,10 @@ export const CreateResponse = record('CreateResponse', f => ({ path: f.string() 
 export const Create2Response = record('Create2Response', f => ({ path: f.string(), stat: f.record(Stat) }))
 
 /** @example records.DeleteRequest.encode({ path: '/a', version: -1 }).toString('hex') // => '000000022f61ffffffff' */
-export const DeleteRequest = record('DeleteRequest', f => ({ path: f.string(), version: f.int() }))
+export const DeleteRequest = record('DeleteRequest', f => ({ path: f.string(), version: f.int() }), writePathAndVersion)
 
 /** @example records.ExistsRequest.encode({ path: '/a', watch: true }).toString('hex') // => '000000022f6101' */
-export const ExistsRequest = record('ExistsRequest', f => ({ path: f.string(), watch: f.bool() }))
+export const ExistsRequest = record('ExistsRequest', f => ({ path: f.string(), watch: f.bool() }), writePathAndWatch)
 
 /**
  * @example
@@ -51,7 +79,7 @@ export const ExistsRequest = record('ExistsRequest', f => ({ path: f.string(), w
 export const ExistsResponse = record('ExistsResponse', f => ({ stat: f.record(Stat) }))
 
 /** @example records.GetDataRequest.encode({ path: '/a', watch: true }).toString('hex') // => '000000022f6101' */
-export const GetDataRequest = record('GetDataRequest', f => ({ path: f.string(), watch: f.bool() }))
+export const GetDataRequest = record('GetDataRequest', f => ({ path: f.string(), watch: f.bool() }), writePathAndWatch)
 
 /**
  * @example
@@ -65,11 +93,15 @@ export const GetDataResponse = record('GetDataResponse', f => ({ data: f.buffer(
  * const record = { path: '/a', data: 'v1', version: -1 }
  * records.SetDataRequest.encode(record).toString('hex') // => '000000022f61000000027631ffffffff'
  */
-export const SetDataRequest = record('SetDataRequest', f => ({
-  path: f.string(),
-  data: f.buffer(),
-  version: f.int(),
-}))
+export const SetDataRequest = record(
+  'SetDataRequest',
+  f => ({ path: f.string(), data: f.buffer(), version: f.int() }),
+  (writer, { path, data, version }) => {
+    writer.string(path)
+    writer.buffer(data)
+    writer.int(version)
+  },
+)
 
 /**
  * @example
@@ -87,7 +119,11 @@ export const GetChildrenRequest = record('GetChildrenRequest', f => ({ path: f.s
  */
 export const GetChildrenResponse = record('GetChildrenResponse', f => ({ children: f.strings() }))
 /** @example records.GetChildren2Request.encode({ path: '/a', watch: false }).toString('hex') // => '000000022f6100' */
-export const GetChildren2Request = record('GetChildren2Request', f => ({ path: f.string(), watch: f.bool() }))
+export const GetChildren2Request = record(
+  'GetChildren2Request',
+  f => ({ path: f.string(), watch: f.bool() }),
+  writePathAndWatch,
+)
 
 /**
  * @example

@@ -162,7 +162,7 @@ export class Reader implements FieldReader {
     if (length < 0) throw new JuteError(`a buffer of length ${length} at ${this.offset - 4}`)
     const at = this.#take(length)
     if (this.#ownLength > 0 && 2 * length > this.#ownLength) return this.#bytes.subarray(at, at + length)
-    const copy = Buffer.allocUnsafe(length)
+    const copy = buffers.allocUnsafe(length)
     this.#bytes.copy(copy, 0, at, at + length)
     return copy
   }
@@ -265,11 +265,18 @@ export class Reader implements FieldReader {
 
   #take(length: number): number {
     const at = this.#offset
-    if (length > this.#end - at)
-      throw new JuteError(`${length} bytes wanted at ${this.offset}, the frame ends at ${this.#end - this.#origin}`)
+    if (length > this.#end - at) throw this.#tooShortFor(length)
     this.#offset = at + length
     return at
   }
+
+  /** A method of its own, so that V8 can inline {@link #take}. */
+  #tooShortFor(length: number): JuteError {
+    return new JuteError(`${length} bytes wanted at ${this.offset}, the frame ends at ${this.#end - this.#origin}`)
+  }
 }
 
-const NO_BYTES = Buffer.alloc(0)
+/** The global name is a getter, which takes as long as a third of an allocation (tried on Node 20). */
+const buffers = Buffer
+
+const NO_BYTES = buffers.alloc(0)
