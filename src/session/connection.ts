@@ -8,7 +8,6 @@ import {
   FrameTooLong,
   JuteError,
   Reader,
-  ReplyHeader,
   WatcherEvent,
   Writer,
   xids,
@@ -52,9 +51,10 @@ export interface ConnectionOwner {
   onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void
   /** The server has answered a packet that was sent at `sentAt`. Its answer was received at `now`. */
   renewLease(sentAt: Timestamp, now: number): void
-  onReply(request: Request, header: TypeOf<typeof ReplyHeader>, body: Reader): void
+  /** The server has answered a request, at the time `now`. */
+  onReply(request: Request, zxid: bigint, err: number, body: Reader, now: number): void
   /** The server does not know a request's operation. It answers nothing else. The owner must end the connection. */
-  onUnknownOperation(request: Request): void
+  onUnknownOperation(request: Request, now: number): void
   /** The server has set the watches of a setWatches request again. */
   onWatchesSet(): void
   onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
@@ -267,21 +267,24 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     if (this.#hasEnded()) return
     reader.reset(bytes, start, end, isOwn)
     if (!this.#isEstablished) return this.#onHandshake()
-    const header = ReplyHeader.read(reader)
-    switch (header.xid) {
+    // The fields of a ReplyHeader, without an object for them.
+    const xid = reader.int()
+    const zxid = reader.long()
+    const err = reader.int()
+    switch (xid) {
       case xids.notification:
-        return this.#owner.onEvent(WatcherEvent.read(reader), header.zxid)
+        return this.#owner.onEvent(WatcherEvent.read(reader), zxid)
       case xids.ping: {
         const sentAt = this.#heartbeat.onPong()
         if (sentAt !== undefined) this.#owner.renewLease(sentAt, this.#heartbeat.lastAnswered)
         return
       }
       case xids.auth:
-        return this.#owner.onAuthReply(header.err)
+        return this.#owner.onAuthReply(err)
       case xids.setWatches:
-        return this.#onSetWatchesReply(header)
+        return this.#onSetWatchesReply(err, zxid)
       default:
-        this.#onReply(header)
+        this.#onReply(xid, zxid, err)
     }
   }
 
@@ -295,7 +298,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#owner.onHandshake(response, sentAt)
   }
 
-  #onSetWatchesReply({ err, zxid }: TypeOf<typeof ReplyHeader>): void {
+  #onSetWatchesReply(err: number, zxid: bigint): void {
     const since = this.#setWatches.shift() ?? 0
     if (isUnknownOperation(err, zxid)) this.version.onLacking(since)
     // A caller that waits for a watch which is not set again would wait for ever, so end the connection.
@@ -304,18 +307,16 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#owner.onWatchesSet()
   }
 
-  #onReply(header: TypeOf<typeof ReplyHeader>): void {
-    const unknown = isUnknownOperation(header.err, header.zxid) ? this.#inflight.find(header.xid) : undefined
+  #onReply(xid: number, zxid: bigint, err: number): void {
+    const unknown = isUnknownOperation(err, zxid) ? this.#inflight.find(xid) : undefined
     const isOutOfOrder = unknown !== undefined && unknown.since > 0
     const request = isOutOfOrder ? unknown : this.#inflight.oldest
     // The server answers a session's requests in their order. After any other reply no later one can be trusted.
-    if (request?.xid !== header.xid)
-      throw new JuteError(`a reply to xid ${header.xid} while ${request?.xid ?? 'none'} is due`)
+    if (request?.xid !== xid) throw new JuteError(`a reply to xid ${xid} while ${request?.xid ?? 'none'} is due`)
     this.#heartbeat.onAnswer()
-    if (request.sentAt !== undefined) this.#owner.renewLease(request.sentAt, this.#heartbeat.lastAnswered)
-    if (isOutOfOrder) return this.#owner.onUnknownOperation(request)
+    if (isOutOfOrder) return this.#owner.onUnknownOperation(request, this.#heartbeat.lastAnswered)
     this.#inflight.shift()
-    this.#owner.onReply(request, header, reader)
+    this.#owner.onReply(request, zxid, err, reader, this.#heartbeat.lastAnswered)
   }
 
   // Writing

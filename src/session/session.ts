@@ -13,7 +13,6 @@ import {
   type ErrorCode,
   type Operation,
   type Reader,
-  type ReplyHeader,
   type TypeOf,
   type WatcherEvent,
 } from '../protocol/index.ts'
@@ -252,11 +251,15 @@ export class Session
     if (this.#identity.renewsLease) this.#lease.renew(sentAt, now)
   }
 
-  onReply(request: Request, { zxid, err }: TypeOf<typeof ReplyHeader>, body: Reader): void {
+  onReply(request: Request, zxid: bigint, err: number, body: Reader, now: number): void {
+    const { op, sentAt } = request
     // Only replies advance the zxid. After a notification, more events of the same transaction may follow
     // (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
-    if (err === 0 && request.sentAt !== undefined) this.#onLeaderAnswer(request.op, request.sentAt)
+    if (sentAt !== undefined) {
+      this.renewLease(sentAt, now)
+      if (err === 0) this.#onLeaderAnswer(op, sentAt)
+    }
     this.diagnostics.onReply(request, err)
     this.requests.onReply(this.#connection as Connection, request, err, body)
   }
@@ -267,7 +270,8 @@ export class Session
     if (isSync || (op.isWrite && op !== operations.multi)) this.#lease.renewByLeader(sentAt, !isSync)
   }
 
-  onUnknownOperation(request: Request): void {
+  onUnknownOperation(request: Request, now: number): void {
+    if (request.sentAt !== undefined) this.renewLease(request.sentAt, now)
     this.diagnostics.onReply(request, errnos.UNIMPLEMENTED)
     const { name } = request.op
     this.requests.onUnknownOperation(this.#connection as Connection, request)

@@ -119,6 +119,8 @@ export class Lease {
   /** When the last packet was sent that some server has answered. Undefined before the first handshake and at the end. */
   #answered: Timestamp | undefined
   #timeout = 0
+  /** When the last write was sent that the leader has executed. */
+  #lastWrite: Timestamp | undefined
   /** The number of things that the session holds. */
   #held = 0
   #timer: unknown
@@ -200,7 +202,8 @@ export class Lease {
 
   /** A server has answered a packet that was sent at `sentAt`. */
   renew(sentAt: Timestamp, now = this.#clock.now()): void {
-    if (this.#answered === undefined) return
+    // All requests of one write were sent at the same time, and the first answer proves as much as the others.
+    if (this.#answered === undefined || this.#answered === sentAt) return
     this.#evidence.onAnswer(sentAt, now)
     if (sentAt.now <= this.#answered.now) return
     this.#answered = sentAt
@@ -212,6 +215,8 @@ export class Lease {
    * @param sentAt when the request was sent, or earlier
    */
   renewByLeader(sentAt: Timestamp, isWrite: boolean): void {
+    if (isWrite && sentAt === this.#lastWrite) return
+    if (isWrite) this.#lastWrite = sentAt
     this.#evidence.onLeaderAnswer(sentAt, this.#clock.now(), isWrite)
     if (this.expired && this.#answered !== undefined) this.#revive()
   }

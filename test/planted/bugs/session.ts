@@ -35,8 +35,8 @@ export const session: readonly BugsOfFile[] = [
       },
       {
         bug: 'the lease counts from the reply to a request, not from the time at which that was sent',
-        from: 'this.#owner.renewLease(request.sentAt, this.#heartbeat.lastAnswered)',
-        to: 'this.#owner.renewLease(readClocks(this.#settings.clock), this.#heartbeat.lastAnswered)',
+        from: 'this.#owner.onReply(',
+        to: 'request.sentAt = readClocks(this.#clock)\n    this.#owner.onReply(',
       },
       {
         bug: 'the lease counts from the reply to a ping, not from the time at which that was sent',
