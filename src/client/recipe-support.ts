@@ -1,6 +1,7 @@
 // The parts of a client that recipes need and users do not. Only recipes import this file; no entry point exports it.
 import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
+import { LeaderCheck } from '../session/leader-check.ts'
 import { internals, type Client } from './client.ts'
 import { Pace, pauseInSession } from './pace.ts'
 
@@ -52,11 +53,16 @@ export const serverPath = (client: Client, path: string): string => client[inter
 export const inBackground = (client: Client, work: Promise<unknown>): void =>
   client[internals]().session.background.run(work)
 
+function leaderCheckOf(client: Client): LeaderCheck {
+  const { session, settings } = client[internals]()
+  return (session.leaderCheck ??= new LeaderCheck(session, settings))
+}
+
 /**
  * Returns true if the session is certain to live for a while, so that what its nodes grant can be relied on: see
  * session/life/lease.ts.
  */
-export const isConfirmed = (client: Client): boolean => client[internals]().session.isConfirmed
+export const isConfirmed = (client: Client): boolean => leaderCheckOf(client).isConfirmed
 
 /**
  * Waits until {@link isConfirmed} is likely true. The nodes may have changed meanwhile: read them again.
@@ -64,14 +70,14 @@ export const isConfirmed = (client: Client): boolean => client[internals]().sess
  */
 export async function whenConfirmed(client: Client, signal: AbortSignal | undefined): Promise<void> {
   await client.whenConnected({ signal })
-  await client[internals]().session.whenConfirmed(signal)
+  await leaderCheckOf(client).whenConfirmed(signal)
 }
 
 /** Keeps {@link isConfirmed} true until the returned function is called. */
-export const keepConfirmed = (client: Client): (() => void) => client[internals]().session.keepConfirmed()
+export const keepConfirmed = (client: Client): (() => void) => leaderCheckOf(client).keepConfirmed()
 
 /** Must be called when the session begins to hold something. Returns a function that ends that. */
-export const holdLease = (client: Client): (() => void) => client[internals]().session.hold()
+export const holdLease = (client: Client): (() => void) => leaderCheckOf(client).hold()
 
 /**
  * Calls back in a microtask, in order with watch callbacks. Errors and rejections of the callback are passed to

@@ -1,15 +1,18 @@
 // Asks the leader about a session that holds something, and decides when to leave a server that has lost its leader. What
-// the answers prove is in life/lease.ts.
+// the answers prove is in life/lease.ts. Only recipes create it, so programs without recipes do not load it.
 import { onAbort } from '../runtime/abort.ts'
 import { readClocks, type Clock } from '../runtime/clock.ts'
 import { errnos, opcodes } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
 import type { Lease } from './life/lease.ts'
+import { isTerminal, type State } from './life/states.ts'
 import type { RequestSender, Requests } from './requests/requests.ts'
 
 /** The parts of a session that the check uses. */
 export interface LeaderCheckOwner {
   readonly requests: Requests
+  readonly lease: Lease
+  readonly state: State
   readonly timeout: number
   /** The connection to a server that takes writes; undefined if there is none. */
   readonly writableConnection: (RequestSender & { beat(): void }) | undefined
@@ -17,8 +20,20 @@ export interface LeaderCheckOwner {
   leave(reason: string): void
 }
 
-/** If the leader has not answered for this share of the session timeout, the client may leave the server. */
-const PATIENCE_SHARE = 1 / 8
+export interface LeaderCheckSettings {
+  clock: Clock
+  /** False if pings renew the lease of a session that holds something too. */
+  asksLeader: boolean
+}
+
+/** If the leader has not answered for this share of the session timeout, a session that holds something may leave. */
+const HOLDER_PATIENCE = 1 / 8
+
+/**
+ * A session that waits for something has no lease to save, but stays with a slow leader for longer than a third of its
+ * timeout only in vain. After a reconnect one answer confirms it, if that arrives within this share.
+ */
+const WAITER_PATIENCE = 1 / 3
 
 /**
  * A write that changes nothing. It fails if the session has ended, and if the session may not read the root; the answer
@@ -31,7 +46,7 @@ const NO_PROOF: readonly number[] = [errnos.SESSIONEXPIRED, errnos.SESSIONMOVED]
 interface Question {
   readonly connection: RequestSender
   isPending: boolean
-  /** When the leader was first asked without an answer; Infinity if it has answered the last question. */
+  /** When the leader was first asked and has not confirmed the session since; Infinity if it has. */
   since: number
   /** The earliest time of the next question. */
   notBefore: number
@@ -39,8 +54,7 @@ interface Question {
 
 export class LeaderCheck {
   readonly #owner: LeaderCheckOwner
-  readonly #lease: Lease
-  readonly #clock: Clock
+  readonly #settings: LeaderCheckSettings
   #question: Question | undefined
   /** The client is about to leave. But after a stall the answer may already be in the socket buffer, so wait one turn. */
   #isSuspicious = false
@@ -49,37 +63,21 @@ export class LeaderCheck {
   /** The number of things that the session is about to hold. */
   #awaited = 0
 
-  constructor(owner: LeaderCheckOwner, lease: Lease, clock: Clock) {
+  constructor(owner: LeaderCheckOwner, settings: LeaderCheckSettings) {
     this.#owner = owner
-    this.#lease = lease
-    this.#clock = clock
+    this.#settings = settings
   }
 
-  /** Asks the leader if it is time. Returns the milliseconds after which it must be called again at the latest. */
-  check(): number {
-    const connection = this.#owner.writableConnection
-    const isNeeded = this.#lease.isHeld || this.#awaited > 0 || this.#waiting.size > 0
-    if (connection === undefined || !isNeeded) return Infinity
-    if (this.#question?.connection !== connection)
-      this.#question = { connection, isPending: false, since: Infinity, notBefore: -Infinity }
-    const question = this.#question
-    const now = this.#clock.now()
-    const leaveIn = this.#leaveIn(question, now)
-    if (leaveIn <= 0) return this.#leave()
-    this.#isSuspicious = false
-    if (question.isPending) return leaveIn
-    const askIn = Math.max(this.#lease.mustAskAt, question.notBefore) - now
-    if (askIn > 0) return Math.min(askIn, leaveIn)
-    void this.#ask(question)
-    return this.#leaveIn(question, now)
+  /** True if the session is certain to live long enough to begin to rely on it. */
+  get isConfirmed(): boolean {
+    const { lease } = this.#owner
+    lease.check()
+    return this.#settings.asksLeader ? lease.confirmedFor() > 0 : !lease.expired
   }
 
-  /**
-   * Resolves when the leader has confirmed the session, for long enough to begin to rely on it. Also resolves at the end
-   * of the session.
-   */
+  /** Resolves when {@link isConfirmed} is likely true, or the session has ended. */
   async whenConfirmed(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#lease.confirmedFor() > 0) return
+    if (this.isConfirmed || isTerminal(this.#owner.state)) return
     await new Promise<void>((resolve, reject) => {
       const end = () => {
         this.#waiting.delete(end)
@@ -93,11 +91,47 @@ export class LeaderCheck {
     })
   }
 
-  /** Confirms the session again and again, until the returned function is called. */
+  /**
+   * Keeps {@link isConfirmed} true until the returned function is called, so that the session need not ask when it gets
+   * what it waits for.
+   */
   keepConfirmed(): () => void {
+    if (!this.#settings.asksLeader) return () => undefined
     this.#awaited++
     this.#owner.writableConnection?.beat()
     return () => this.#awaited--
+  }
+
+  /** Makes the lease exact while something is held. Returns the function that ends that. */
+  hold(): () => void {
+    if (!this.#settings.asksLeader) return () => undefined
+    const { lease } = this.#owner
+    lease.hold()
+    this.#owner.writableConnection?.beat()
+    let isHeld = true
+    return () => {
+      if (isHeld) lease.release()
+      isHeld = false
+    }
+  }
+
+  /** Asks the leader if it is time. Returns the milliseconds after which it must be called again at the latest. */
+  check(): number {
+    const { writableConnection: connection, lease } = this.#owner
+    const isNeeded = lease.isHeld || this.#awaited > 0 || this.#waiting.size > 0
+    if (connection === undefined || !isNeeded) return Infinity
+    if (this.#question?.connection !== connection)
+      this.#question = { connection, isPending: false, since: Infinity, notBefore: -Infinity }
+    const question = this.#question
+    const now = this.#settings.clock.now()
+    const leaveIn = this.#leaveIn(question, now)
+    if (leaveIn <= 0) return this.#leave()
+    this.#isSuspicious = false
+    if (question.isPending) return leaveIn
+    const askIn = Math.max(lease.mustAskAt, question.notBefore) - now
+    if (askIn > 0) return Math.min(askIn, leaveIn)
+    void this.#ask(question)
+    return this.#leaveIn(question, now)
   }
 
   /** The session has ended. */
@@ -107,12 +141,14 @@ export class LeaderCheck {
 
   /**
    * Returns how many milliseconds the client stays at this server. If the leader answers at another one, the time that
-   * is left saves the session there. Each answer there renews it, so the client leaves again only after a longer wait. If
-   * the lease has expired, there is nothing to save.
+   * is left saves a lock there. Each answer there renews the lease, so the client leaves again only after a longer wait.
+   * If the lease has expired, there is nothing to save.
    */
   #leaveIn({ since }: Question, now: number): number {
-    if (!this.#lease.isHeld || this.#lease.expired) return Infinity
-    return Math.max(this.#lease.confirmedFor(), since + this.#owner.timeout * PATIENCE_SHARE - now)
+    const { lease, timeout } = this.#owner
+    if (lease.expired) return Infinity
+    const patience = timeout * (lease.isHeld ? HOLDER_PATIENCE : WAITER_PATIENCE)
+    return Math.max(lease.confirmedFor(), since + patience - now)
   }
 
   #leave(): number {
@@ -123,30 +159,33 @@ export class LeaderCheck {
   }
 
   async #ask(question: Question): Promise<void> {
-    const { requests, timeout } = this.#owner
+    const { requests, lease, timeout } = this.#owner
     const { connection } = question
-    const startedAt = this.#clock.now()
+    const startedAt = this.#settings.clock.now()
     question.isPending = true
     question.since = Math.min(question.since, startedAt)
     try {
-      if (!this.#lease.awaitsWrite) await requests.sendOn(connection, operations.sync, { path: '/' }, () => undefined)
-      if (this.#lease.awaitsWrite) await this.#write(connection)
-      question.since = Infinity
+      if (!lease.awaitsWrite) await requests.sendOn(connection, operations.sync, { path: '/' }, () => undefined)
+      if (lease.awaitsWrite) await this.#write(connection)
     } catch {
       // The connection was lost, or the server refuses.
-      question.notBefore = startedAt + timeout * PATIENCE_SHARE
+      question.notBefore = startedAt + timeout * HOLDER_PATIENCE
     }
     question.isPending = false
-    if (this.#lease.confirmedFor() > 0) this.end()
+    if (lease.confirmedFor() > 0) {
+      question.since = Infinity
+      this.end()
+    }
     this.#owner.writableConnection?.beat()
   }
 
   /** @throws Error if the session has ended, or belongs to another server */
   async #write(connection: RequestSender): Promise<void> {
-    const sentAt = readClocks(this.#clock)
-    const results = await this.#owner.requests.sendOn(connection, operations.multi, WRITE, results => results)
+    const { requests, lease } = this.#owner
+    const sentAt = readClocks(this.#settings.clock)
+    const results = await requests.sendOn(connection, operations.multi, WRITE, results => results)
     if (results.some(({ type, body }) => type === opcodes.error && NO_PROOF.includes(body.err)))
       throw new Error('no proof')
-    this.#lease.renewByLeader(sentAt, true)
+    lease.renewByLeader(sentAt, true)
   }
 }

@@ -22,7 +22,7 @@ import { Background } from './background.ts'
 import { Connection, type ConnectionOwner, type ConnectionSettings } from './connection.ts'
 import { Diagnostics, type DiagnosticsSettings } from './diagnostics.ts'
 import { Credentials, type Credential } from './life/credentials.ts'
-import { LeaderCheck, type LeaderCheckOwner } from './leader-check.ts'
+import type { LeaderCheck, LeaderCheckOwner, LeaderCheckSettings } from './leader-check.ts'
 import { Identity, type IdentitySettings } from './life/identity.ts'
 import { Lease, type LeaseOwner } from './life/lease.ts'
 import { authenticate, closedDuringSasl, SaslFailure, type Mechanism } from './life/sasl.ts'
@@ -42,13 +42,17 @@ import { keyOf } from './servers/hosts.ts'
 import { WatchManager } from './watches/watch-manager.ts'
 
 export interface SessionSettings
-  extends ConnectionSettings, HostProviderSettings, RequestLimits, IdentitySettings, DiagnosticsSettings {
+  extends
+    ConnectionSettings,
+    HostProviderSettings,
+    RequestLimits,
+    IdentitySettings,
+    DiagnosticsSettings,
+    LeaderCheckSettings {
   /** Session timeout to request from the server, in milliseconds. */
   sessionTimeout: number
   /** How long the first connection may take, in milliseconds. */
   connectTimeout: number
-  /** False if pings renew the lease of a session that holds something too. */
-  asksLeader: boolean
   auth: readonly Credential[]
   sasl: Mechanism | undefined
   onFrame: ((frame: ObservedFrame) => void) | undefined
@@ -79,8 +83,9 @@ export class Session
   readonly observeFrame: FrameObserver | undefined
 
   readonly #versions = new ServerVersions()
-  readonly #lease: Lease
-  readonly #leaderCheck: LeaderCheck
+  readonly lease: Lease
+  /** Created when a recipe first needs it. */
+  leaderCheck: LeaderCheck | undefined
   #identity: Identity
   /** Created with the first credential, because most sessions have none. */
   #credentials: Credentials | undefined
@@ -105,8 +110,7 @@ export class Session
     this.requests = new Requests(this, settings)
     this.watches = new WatchManager(this)
     this.hosts = new HostProvider(servers, settings, this)
-    this.#lease = new Lease(settings.clock, this)
-    this.#leaderCheck = new LeaderCheck(this, this.#lease, settings.clock)
+    this.lease = new Lease(settings.clock, this)
     this.#identity = new Identity(settings)
     this.#timeout = settings.sessionTimeout
     if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
@@ -135,7 +139,7 @@ export class Session
 
   get leaseSignal(): AbortSignal {
     this.checkLease()
-    return this.#lease.signal
+    return this.lease.signal
   }
 
   /** The server of the present connection, or of the attempt at one. */
@@ -146,40 +150,7 @@ export class Session
 
   validFor(): number {
     this.checkLease()
-    return isTerminal(this.state) ? 0 : this.#lease.remaining()
-  }
-
-  // Used by the recipes
-
-  /** True if the session is certain to live long enough to begin to rely on it. */
-  get isConfirmed(): boolean {
-    this.checkLease()
-    return this.#settings.asksLeader ? this.#lease.confirmedFor() > 0 : !this.#lease.expired
-  }
-
-  /** Resolves when {@link isConfirmed} may be true on the present connection, or the session has ended. */
-  whenConfirmed(signal: AbortSignal | undefined): Promise<void> {
-    return this.#settings.asksLeader ? this.#leaderCheck.whenConfirmed(signal) : Promise.resolve()
-  }
-
-  /**
-   * Keeps {@link isConfirmed} true until the returned function is called, so that the session need not ask when it gets
-   * what it waits for.
-   */
-  keepConfirmed(): () => void {
-    return this.#settings.asksLeader ? this.#leaderCheck.keepConfirmed() : () => undefined
-  }
-
-  /** Makes the lease exact while something is held. Returns the function that ends that. */
-  hold(): () => void {
-    if (!this.#settings.asksLeader) return () => undefined
-    this.#lease.hold()
-    this.writableConnection?.beat()
-    let isHeld = true
-    return () => {
-      if (isHeld) this.#lease.release()
-      isHeld = false
-    }
+    return isTerminal(this.state) ? 0 : this.lease.remaining()
   }
 
   addAuth(credential: Credential, signal: AbortSignal | undefined): Promise<void> {
@@ -193,7 +164,7 @@ export class Session
   get refusal(): ErrorCode | undefined {
     if (isTerminal(this.state)) return terminalCodes[this.state]
     if (this.#closing !== undefined) return 'CLOSED'
-    return !isConnected(this.state) && this.#lease.expired ? 'CONNECTIONLOSS' : undefined
+    return !isConnected(this.state) && this.lease.expired ? 'CONNECTIONLOSS' : undefined
   }
 
   get usableConnection(): Connection | undefined {
@@ -211,11 +182,11 @@ export class Session
   // Called by the connection
 
   checkLease(now?: Timestamp): void {
-    this.#lease.check(now)
+    this.lease.check(now)
   }
 
   onBeat(): number {
-    return Math.min(this.#lease.check(), this.#leaderCheck.check())
+    return Math.min(this.lease.check(), this.leaderCheck?.check() ?? Infinity)
   }
 
   onClockJump(): void {
@@ -235,20 +206,20 @@ export class Session
 
   onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void {
     const { timeOut, readOnly } = response
-    const isAlive = this.#identity.accept(response, this.#lease.expired)
+    const isAlive = this.#identity.accept(response, this.lease.expired)
     if (!isAlive) return this.#onSessionGone()
     const connection = this.#connection as Connection
     this.#timeout = timeOut
-    this.#lease.hasExternalTimer = this.#settings.sasl === undefined
+    this.lease.hasExternalTimer = this.#settings.sasl === undefined
     ClockJumps.of(this.#settings.clock).add(this)
-    if (this.#identity.renewsLease && this.#closing === undefined) this.#lease.start(sentAt, timeOut)
+    if (this.#identity.renewsLease && this.#closing === undefined) this.lease.start(sentAt, timeOut)
     if (this.#settings.sasl === undefined) this.#onReady(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
     this.diagnostics.onConnected(connection.address, readOnly)
   }
 
   renewLease(sentAt: Timestamp, now: number): void {
-    if (this.#identity.renewsLease) this.#lease.renew(sentAt, now)
+    if (this.#identity.renewsLease) this.lease.renew(sentAt, now)
   }
 
   onReply(request: Request, zxid: bigint, err: number, body: Reader, now: number): void {
@@ -267,7 +238,7 @@ export class Session
   /** A multi does not count, because its header has no error if it fails. */
   #onLeaderAnswer(op: Operation<unknown, unknown>, sentAt: Timestamp): void {
     const isSync = op === operations.sync
-    if (isSync || (op.isWrite && op !== operations.multi)) this.#lease.renewByLeader(sentAt, !isSync)
+    if (isSync || (op.isWrite && op !== operations.multi)) this.lease.renewByLeader(sentAt, !isSync)
   }
 
   onUnknownOperation(request: Request, now: number): void {
@@ -313,16 +284,16 @@ export class Session
     const { onConnectionError } = this.#settings
     // The server closes the connection of a session that is being closed, which is no error.
     if (onConnectionError !== undefined && this.#closing === undefined) this.callbacks.later(onConnectionError, cause)
-    this.#lease.hasExternalTimer = false
+    this.lease.hasExternalTimer = false
     if (isConnected(this.state)) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
-    if (this.#lease.expired) this.onLeaseExpired()
+    if (this.lease.expired) this.onLeaseExpired()
   }
 
   #dialAfter(ms: number): void {
     const { clock } = this.#settings
     this.#dialTimer = clock.setTimeout(() => {
-      if (!this.#lease.expired || !this.hosts.areSilent) return this.hosts.dialNext()
+      if (!this.lease.expired || !this.hosts.areSilent) return this.hosts.dialNext()
       // A handshake that arrives renews the session at the leader, even if the answer is lost. If the session is presumed
       // lost, the servers get the time to expire it, because others wait for its locks.
       this.#dialTimer = clock.setTimeout(() => this.hosts.dialNext(), this.#timeout * EXPIRY_SHARE)
@@ -332,11 +303,14 @@ export class Session
 
   // Called by the provider of hosts
 
-  /** A lock is kept only if the leader confirms the session before the lease ends. */
+  /**
+   * A lock is kept only if the leader confirms the session before the lease ends. Twice the rest is returned, because an
+   * attempt gets half of its share, and each attempt leaves less for the next.
+   */
   timeToConnect(): number {
     if (this.state === 'connecting') return Math.min(this.#timeout, this.#settings.connectTimeout)
-    const left = this.#lease.isHeld ? this.#lease.remaining() : 0
-    return left > this.#timeout / 8 ? left : this.#timeout
+    const left = this.lease.isHeld ? this.lease.remaining() : 0
+    return left > this.#timeout / 8 ? Math.min(this.#timeout, 2 * left) : this.#timeout
   }
 
   dial(host: Address, timeout: number): void {
@@ -418,7 +392,7 @@ export class Session
     this.#credentials?.resend(connection)
     // Started after the credentials, because a ping may be due, and a server may require authentication before it.
     connection.startHeartbeat()
-    this.#lease.hasExternalTimer = true
+    this.lease.hasExternalTimer = true
     if (this.#closing !== undefined) return this.#sendClose(connection)
     const state = readOnly ? 'connectedReadOnly' : 'connected'
     this.watches.setAgain(connection, this.#lastZxid, state)
@@ -447,11 +421,11 @@ export class Session
       this.#sendClose(this.usableConnection)
     } else {
       this.requests.failQueued('CLOSED')
-      if (this.state === 'connecting' || this.#lease.expired) this.#terminate('closed')
+      if (this.state === 'connecting' || this.lease.expired) this.#terminate('closed')
       // Waits no longer than the lease, because the server may expire the session after that.
-      else this.#closeWithin(this.#lease.remaining())
+      else this.#closeWithin(this.lease.remaining())
     }
-    this.#lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))
+    this.lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))
     return closing
   }
 
@@ -499,8 +473,8 @@ export class Session
     this.requests.failQueued(code)
     this.#credentials?.end(code)
     this.watches.end()
-    this.#lease.end(() => new ZooKeeperError(code, { fate: 'notSent' }))
-    this.#leaderCheck.end()
+    this.lease.end(() => new ZooKeeperError(code, { fate: 'notSent' }))
+    this.leaderCheck?.end()
     this.#closing?.resolve()
   }
 }

@@ -3,11 +3,13 @@ import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import { explain } from '../../src/protocol/index.ts'
 import { Mutex, Queue } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
+import { Server, type Member } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
+import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
 const T = 10_000
+const UNCONFIRMED = 'the leader does not confirm the session'
 
 describe('a session asks the leader', () => {
   let clock: VirtualClock
@@ -93,6 +95,19 @@ describe('a session asks the leader', () => {
     const client = await open({ asksLeader: false })
     await clock.until(new Mutex(client, '/lock').acquire())
     expect(await framesIn(10 * T)).to.deep.equal({ ping: 33 })
+  })
+
+  it('before it takes a lock after a stall, also if the option asksLeader is false', async () => {
+    const client = await open({ asksLeader: false })
+    await client.ensurePath('/lock')
+    const creating = server.faults.hold('create2')
+    const acquiring = new Mutex(client, '/lock').acquire()
+    await clock.until(creating.triggered)
+    clock.stall(T)
+    creating.release()
+    const held = await clock.until(acquiring)
+    expect([held.signal.aborted, client.state]).to.deep.equal([false, 'connected'])
+    await held.release()
   })
 
   it('once before it takes a lock after a long time without one, and not again soon', async () => {
@@ -199,6 +214,22 @@ describe('a session asks the leader', () => {
       await held.release()
     })
 
+  it('and gives the next servers the rest of the lease to answer', async () => {
+    const timeout = 4000
+    const client = await clock.until(
+      connect('a,b,c', { dial: server.dial, clock, random: () => 0.5, sessionTimeout: timeout }),
+    )
+    clients.push(client)
+    const held = await clock.until(new Mutex(client, '/lock').acquire())
+    const hold = server.faults.hold('multi', { session: client.sessionId })
+    server.faults.delay('connect', 300, { times: Infinity })
+    await clock.until(hold.triggered)
+    await clock.advance(timeout)
+    expect([held.signal.aborted, client.stats.disconnects]).to.deep.equal([false, 1])
+    hold.release()
+    await held.release()
+  })
+
   it('and leaves servers at most three times in a lease that no leader renews, and not after it', async () => {
     const client = await open()
     const held = await clock.until(new Mutex(client, '/lock').acquire())
@@ -219,5 +250,57 @@ describe('a session asks the leader', () => {
     await clock.advance(100)
     expect([client.stats.disconnects, held.signal.aborted]).to.deep.equal([0, false])
     await held.release()
+  })
+})
+
+describe('a session whose server hears of the leader late', () => {
+  let ensemble: VirtualEnsemble
+  let client: Client
+  let reasons: string[]
+
+  beforeEach(async () => {
+    ensemble = await VirtualEnsemble.start({ tickTime: 1000, syncLimit: 20 })
+    reasons = []
+  })
+  afterEach(() => ensemble.close())
+
+  /** @param ms how long each message between the first follower and the leader takes */
+  async function openAtSlowFollower(ms: number, others: readonly Member[] = []): Promise<void> {
+    const follower = ensemble.server.followers[0] as Member
+    client = await ensemble.connect([follower, ...others], {
+      sessionTimeout: T,
+      onConnectionError: ({ message }) => reasons.push(message),
+    })
+    await client.ensurePath('/lock')
+    await ensemble.clock.advance(10 * T)
+    follower.lag(ms)
+  }
+
+  it('moves to another one to take a lock', async () => {
+    await openAtSlowFollower(1500, ensemble.server.leader && [ensemble.server.leader])
+    const start = ensemble.clock.now()
+    const held = await ensemble.settled(new Mutex(client, '/lock').acquire())
+    expect(ensemble.clock.now() - start, 'ms').to.be.below(T)
+    expect(held.validFor()).to.be.above(T / 3)
+    expect(reasons.map(reason => reason.includes(UNCONFIRMED))).to.deep.equal([true])
+    await ensemble.settled(held.release())
+  })
+
+  it('connects to it again if there is no other, because a handshake is answered by the leader', async () => {
+    await openAtSlowFollower(1500)
+    const held = await ensemble.settled(new Mutex(client, '/lock').acquire())
+    expect(held.validFor()).to.be.above(T / 3)
+    await ensemble.settled(held.release())
+  })
+
+  it('takes no lock if handshakes take longer than an attempt may, and reports why', async () => {
+    await openAtSlowFollower(2200)
+    const abort = new AbortController()
+    const acquiring = failureOf(new Mutex(client, '/lock').acquire({ signal: abort.signal }))
+    await ensemble.clock.advance(2 * T)
+    abort.abort()
+    expect(await ensemble.settled(acquiring)).to.equal(abort.signal.reason)
+    expect(reasons[0]).to.include(UNCONFIRMED)
+    expect(reasons[1]).to.include('connected, but no session within')
   })
 })

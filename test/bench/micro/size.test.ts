@@ -42,9 +42,12 @@ describe('the size of the client', () => {
 
   it('includes no file of a feature that the program does not use', async () => {
     const isAsked = (file: string) =>
-      !/explain|sasl\/|cloudflare|herd|ticket|reentrant|async-owner|barrier|leader|recipes.data|server\//.test(file)
+      !/explain|sasl\/|cloudflare|herd|ticket|reentrant|async-owner|coordination|recipes.data|server\//.test(file)
     expect([...size.files.keys()].filter(file => !isAsked(file))).to.deep.equal([])
     expect(size.files.size).to.be.greaterThan(20)
+    expect([...(await sizeOf('connect')).files.keys()].filter(file => /leader-check|recipes/.test(file))).to.deep.equal(
+      [],
+    )
     expect((await sizeOf('the errors alone')).minified).to.be.below(size.minified / 10)
   })
 

@@ -149,7 +149,7 @@ export const session: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a lock still counts as held while the session is being closed',
-        from: "this.#lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))",
+        from: "this.lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))",
         to: '',
       },
       {
@@ -176,8 +176,8 @@ export const session: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'leaseSignal is not aborted after a stall of the process that outlived the lease',
-        from: 'this.checkLease()\n    return this.#lease.signal',
-        to: 'return this.#lease.signal',
+        from: 'this.checkLease()\n    return this.lease.signal',
+        to: 'return this.lease.signal',
       },
     ],
   },
