@@ -1,7 +1,7 @@
 // The calls of the recipes that take a signal, each in a scene in which it can end. The tests of signals compare the names
 // with the public declarations, so that no call is forgotten.
 import { expect } from 'chai'
-import { connect, type Client } from '../../src/index.ts'
+import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import {
   Barrier,
   Cache,
@@ -52,12 +52,13 @@ export class Stage {
     this.scene = { client, other, closeLater: object => (this.#objects.push(object), object) }
   }
 
-  /** @param onFrame called for each frame of the client */
-  static async open(onFrame: () => void = () => undefined): Promise<Stage> {
+  /** @param options of the client */
+  static async open(options: ConnectOptions = {}): Promise<Stage> {
     const clock = new VirtualClock()
     const server = await Server.start({ clock, listen: false })
-    const open = (options = {}) => clock.until(connect(server.connectString, { dial: server.dial, clock, ...options }))
-    return new Stage(clock, server, await open({ onFrame }), await open())
+    const open = (own: ConnectOptions = {}) =>
+      clock.until(connect(server.connectString, { dial: server.dial, clock, ...own }))
+    return new Stage(clock, server, await open(options), await open())
   }
 
   /** The watches and the ephemeral nodes of the client. */
@@ -145,6 +146,17 @@ function waiting(make: Make, call: (lock: Lock | MultiLock, options: WaitOptions
   }
 }
 
+/** Ends what a call has resolved with, such as a Held or a ServiceProvider. */
+export async function end(result: unknown): Promise<void> {
+  const { release, close } = (result ?? {}) as { release?: () => Promise<void>; close?: () => Promise<void> }
+  await (release ?? close)?.call(result)
+}
+
+/** The declarations of the calls, such as `Counter.add`. */
+export const declarationsOf = (calls: Readonly<Record<string, unknown>>): (string | undefined)[] => [
+  ...new Set(Object.keys(calls).map(name => /^(new )?[^ ]+/.exec(name)?.[0])),
+]
+
 /** Lets happen what needs no time. */
 export async function turns(): Promise<void> {
   for (let i = 0; i < 30; i++) await settle()
@@ -164,7 +176,10 @@ async function twoOf(iteration: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of iteration) if (++count === 2) return
 }
 
-async function started<T extends { start(client: Client): Promise<unknown> }>(object: T, client: Client): Promise<T> {
+export async function started<T extends { start(client: Client): Promise<unknown> }>(
+  object: T,
+  client: Client,
+): Promise<T> {
   await object.start(client)
   return object
 }

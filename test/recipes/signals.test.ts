@@ -3,13 +3,7 @@ import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
 import { publicCallsWith } from '../support/public-names.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
-import { publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
-
-/** Ends what a call has resolved with, such as a Held or a ServiceProvider. */
-async function end(result: unknown): Promise<void> {
-  const { release, close } = (result ?? {}) as { release?: () => Promise<void>; close?: () => Promise<void> }
-  await (release ?? close)?.call(result)
-}
+import { declarationsOf, end, publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
 
 /**
  * Plays the scene of a call, and aborts its signal at the nth frame that the client sends or receives. Returns false if
@@ -23,9 +17,10 @@ async function play(
   const { signal } = controller
   const reason = new Error('cancelled')
   let left = Infinity
-  const stage = await Stage.open(() => {
+  const onFrame = () => {
     if (--left === 0) controller.abort(reason)
-  })
+  }
+  const stage = await Stage.open({ onFrame })
   const { clock, scene } = stage
   await clock.until(Promise.resolve(before?.(scene)))
   await clock.until(scene.client.settled())
@@ -59,11 +54,6 @@ async function play(
   await stage.close()
   return wasAborted
 }
-
-/** The declarations of the calls, such as `Counter.add`. */
-const declarationsOf = (calls: Readonly<Record<string, PublicCall>>) => [
-  ...new Set(Object.keys(calls).map(name => /^(new )?[^ ]+/.exec(name)?.[0])),
-]
 
 describe('the signal of a call of a recipe', () => {
   it('is tested here if the declaration of the call has one', () => {

@@ -87,22 +87,40 @@ export function publicNames(files: readonly string[], withMethods: readonly stri
   return names
 }
 
+/** A public function, method or constructor, as its declaration says. */
+export interface DeclaredCall {
+  /** Such as `connect`, `Client.getData` and `new Cache`. */
+  name: string
+  /** The types of its parameters, as the source has them. */
+  parameters: string[]
+  /** The types of the properties of its parameters by their names, as the source has them. */
+  options: Map<string, string>
+  returnType: string
+}
+
 /**
- * Returns the public functions, methods and constructors that have an option, such as `connect`, `Client.getData` and
- * `new Cache`.
+ * Returns the public functions, methods and constructors.
  * @param files the entry points that export them
  */
-export function publicCallsWith(option: string, files: readonly string[]): string[] {
+export function declaredCalls(files: readonly string[]): DeclaredCall[] {
   const program = programOf(files)
   const checker = program.getTypeChecker()
-  const hasOption = (signature: ts.Signature) =>
-    signature.getParameters().some(parameter => {
-      const options = checker.getNonNullableType(checker.getTypeOfSymbol(parameter))
-      return checker.getPropertiesOfType(options).some(({ name }) => name === option)
-    })
-  const calls: string[] = []
+  const typeOf = ({ valueDeclaration }: ts.Symbol) =>
+    (valueDeclaration as ts.ParameterDeclaration | undefined)?.type?.getText() ?? ''
+  const calls: DeclaredCall[] = []
   const add = (name: string, signatures: readonly ts.Signature[]) => {
-    if (signatures.some(hasOption)) calls.push(name)
+    const parameters = signatures.flatMap(signature => signature.getParameters())
+    const options = parameters.flatMap(parameter =>
+      checker.getPropertiesOfType(checker.getNonNullableType(checker.getTypeOfSymbol(parameter))),
+    )
+    const [signature] = signatures
+    if (signature !== undefined)
+      calls.push({
+        name,
+        parameters: parameters.map(typeOf),
+        options: new Map(options.map(option => [option.name, typeOf(option)])),
+        returnType: signature.getDeclaration().type?.getText() ?? '',
+      })
   }
   for (const exported of files.flatMap(file => checker.getExportsOfModule(moduleOf(program, file)))) {
     const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0
@@ -119,6 +137,10 @@ export function publicCallsWith(option: string, files: readonly string[]): strin
   }
   return calls
 }
+
+/** Returns the names of the public calls that have an option. */
+export const publicCallsWith = (option: string, files: readonly string[]): string[] =>
+  declaredCalls(files).flatMap(({ name, options }) => (options.has(option) ? [name] : []))
 
 function programOf(files: readonly string[]): ts.Program {
   // Without the libraries, because the exports alone are needed. That takes a tenth of the time.

@@ -188,7 +188,7 @@ export class NodeHeld extends Held {
     ownNode.onGone(() => this.lose(undefined))
   }
 
-  /** Starts to watch the lock's own node, as the option does. Does nothing if it is watched already. */
+  /** @internal Starts to watch the lock's own node, as the option does. Does nothing if it is watched already. */
   watchOwnNode(): void {
     if (this.#isWatched) return
     this.#isWatched = true

@@ -5,7 +5,6 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { creatorAllACL, openACL, type Client } from '../../../src/index.ts'
 import { opcodes, ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
 import { Cache, type CacheChange, type CacheOptions } from '../../../src/recipes/index.ts'
-import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
 
@@ -164,21 +163,6 @@ onBothServers('Cache', (fixture, { itInVirtualTime, itEverywhere }) => {
       await late.return()
     },
   )
-
-  itInVirtualTime('drops the nodes and the changes that wait when the signal of an iteration aborts', async () => {
-    await tree.create('/a')
-    await using cache = tree.open(await fixture.open())
-    await cache.ready
-    const [abort, reason] = [new AbortController(), new Error('enough')]
-    const changes = cache.changes({ signal: abort.signal })
-    await fixture.observer.create(`${fixture.path}/b`)
-    await fixture.until(() => cache.size === 3)
-    await changes.next()
-    abort.abort(reason)
-    expect(await failureOf(changes.next())).to.equal(reason)
-    expect(await changes.next()).to.deep.equal({ value: undefined, done: true })
-    expect(await failureOf(cache.changes({ signal: abort.signal }).next())).to.equal(reason)
-  })
 
   itEverywhere('calls a listener with later changes only, and no more after off()', async () => {
     await tree.create('/a')

@@ -51,17 +51,6 @@ onBothServers('Barrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     await barrier.lower()
   })
 
-  itInVirtualTime(
-    'rejects wait() with TIMEOUT after the timeout, and with the reason of an aborted signal',
-    async () => {
-      const barrier = new Barrier(await fixture.open(), `${fixture.path}/up`)
-      await barrier.raise()
-      expect(await failureOf(barrier.wait({ timeout: 20 }))).to.have.property('code', 'TIMEOUT')
-      const reason = new Error('cancelled')
-      expect(await failureOf(barrier.wait({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
-    },
-  )
-
   for (const fault of ['dropRequest', 'dropReply'] as const)
     itInVirtualTime(`is raised and lowered if the connection is lost then (${fault})`, async () => {
       const { client, faultyDial } = await fixture.openWithFaults()

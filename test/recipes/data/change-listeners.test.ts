@@ -111,29 +111,6 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
   })
 
   itInVirtualTime(
-    'pass what they throw, and their rejections, to onUncaughtError, and get the next value nevertheless',
-    async () => {
-      const [value, writer] = [valueOf(await open()), valueOf(fixture.observer)]
-      const { called, listener } = newListener()
-      const error = new Error('mine')
-      const throwing = (each: VersionedData) => {
-        listener(each)
-        throw error
-      }
-      const rejecting = () => Promise.reject(error)
-      value.on('change', throwing).on('change', rejecting)
-      await value.get()
-      for (const letter of ['a', 'b']) {
-        await writer.set(letter)
-        await fixture.until(() => reports.length === (letter === 'a' ? 2 : 4))
-      }
-      value.off('change', throwing).off('change', rejecting)
-      expect(called).to.deep.equal(['a 0', 'b 1'])
-      expect(reports).to.deep.equal([error, error, error, error])
-    },
-  )
-
-  itInVirtualTime(
     'are removed if the data has another format, and the error is passed to onUncaughtError',
     async () => {
       const counter = new Counter(await open(), path)

@@ -162,17 +162,6 @@ onBothServers('Counter', (fixture, { itInVirtualTime, itEverywhere }) => {
     },
   )
 
-  itInVirtualTime('yields the present value and each new one', async () => {
-    const [counter, writer] = [counterOf(await fixture.open()), counterOf(fixture.observer)]
-    const yielded: bigint[] = []
-    for await (const value of counter.changes()) {
-      yielded.push(value)
-      if (value === 3n) break
-      await writer.increment()
-    }
-    expect(yielded).to.deep.equal([0n, 1n, 2n, 3n])
-  })
-
   itInVirtualTime('refuses numbers that are no integers, and an initial value outside its range', async () => {
     const client = await fixture.open()
     const counter = counterOf(client)

@@ -69,19 +69,6 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(called.join(' ')).to.equal('+a=1 *a=2 -a +a=2 -a')
   })
 
-  itEverywhere('a new iterator begins with all members, and rejects when its signal aborts', async () => {
-    const client = await fixture.open()
-    await using group = new Membership(path, { id: 'a' })
-    await group.start(client)
-    const stop = new AbortController()
-    const changes = group.changes({ signal: stop.signal })
-    const { value } = await changes.next()
-    expect(value).to.have.property('joined').with.length(1)
-    const next = failureOf(changes.next())
-    stop.abort()
-    expect(await next).to.equal(stop.signal.reason)
-  })
-
   itEverywhere('goes on in the next session of supervise(), and tells the others', async () => {
     const told: string[] = []
     await using other = observerOf(path).on('change', change => told.push(lineOf(change)))

@@ -165,18 +165,6 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     await other.close()
   })
 
-  itInVirtualTime('a provider that is closed ends each iteration, also one that begins later', async () => {
-    const services = await start()
-    const provider = await services.provider('api')
-    const early = provider.changes()
-    expect(await early.next()).to.deep.equal({ value: [], done: false })
-    const next = early.next()
-    await provider.close()
-    expect(await next).to.deep.equal({ value: undefined, done: true })
-    expect(await provider.changes().next()).to.deep.equal({ value: undefined, done: true })
-    await services.close()
-  })
-
   itInVirtualTime('leaves out a node whose data is no instance, and reports it once', async () => {
     const services = await start()
     await services.register({ name: 'api', id: 'a' })
