@@ -147,12 +147,12 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
     const seen = this.#seen(waitedFor)
     if (ticket.needsList(seen)) {
       // Usually the next ticket is the head. If the list then shows only that one, its watch is set already.
-      this.#lookAhead.watch(ticket.ticketName(this.#released + 1))
+      this.#lookAhead.watch(ticket.ticketName(this.#released + 1), signal)
       return listChildren(this.queue.client, this.#directory.path, { signal })
     }
     if (seen.predecessor !== 'there' && waitedFor.second !== undefined) {
       const next = ticket.previous(waitedFor.second, this.#released)
-      if (next !== undefined) this.#lookAhead.watch(next)
+      if (next !== undefined) this.#lookAhead.watch(next, signal)
     }
     return this.#directory.read(signal)
   }

@@ -1,6 +1,5 @@
 // A watch on one node, and what is known of the node by it.
 import { isCode, type Stat } from '../../protocol/index.ts'
-import { Abort } from '../../runtime/abort.ts'
 import type { Client, WatchEvent } from '../../client/index.ts'
 
 /**
@@ -25,13 +24,20 @@ export class NodeWatch {
   readonly #connects: number
   /** Aborts if the session must be presumed lost, even if it is found alive later. */
   readonly #lease: AbortSignal
-  readonly #stop = new Abort()
 
   /**
    * Sends the request before it returns.
+   * @param signal removes the watch when it aborts. Several watches can share one, because a signal of its own would
+   * cost each of them more than its request
    * @param isIt returns true for the Stat of the node that is meant, and not of a later one with its name
    */
-  constructor(client: Client, path: string, onChange: () => void, isIt: (stat: Stat) => boolean = () => true) {
+  constructor(
+    client: Client,
+    path: string,
+    signal: AbortSignal,
+    onChange: () => void,
+    isIt: (stat: Stat) => boolean = () => true,
+  ) {
     this.#client = client
     this.#connects = client.stats.connects
     this.#lease = client.leaseSignal
@@ -40,7 +46,7 @@ export class NodeWatch {
       this.hasFired = true
       this.#become(type === 'NodeDeleted' ? 'gone' : 'changed')
     }
-    client.getData(path, { watch, signal: this.#stop.signal }).then(
+    client.getData(path, { watch, signal }).then(
       ({ stat }) => {
         // The event may have come before this callback runs.
         if (this.status === 'unknown') this.#become(isIt(stat) ? 'there' : 'gone')
@@ -67,10 +73,9 @@ export class NodeWatch {
     return this.status === 'unknown' || this.status === 'there'
   }
 
-  /** Removes the watch. */
-  stop(): void {
+  /** Stops the calls of `onChange`. */
+  ignore(): void {
     this.onChange = () => undefined
-    this.#stop.abort(() => STOPPED)
   }
 
   #become(status: Status): void {
@@ -78,6 +83,3 @@ export class NodeWatch {
     this.onChange()
   }
 }
-
-/** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
-const STOPPED = new Error('the watch is not needed any more')

@@ -3,6 +3,7 @@
 // May import: client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
+import { Abort } from '../../runtime/abort.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes } from './children.ts'
 import { NodeWatch } from './node-watch.ts'
@@ -49,6 +50,8 @@ export class OwnNode {
   #uncertain: string | undefined
   #removing: Promise<void> | undefined
   #watch: NodeWatch | undefined
+  /** Removes the watches on this node. */
+  #watching = new Abort()
 
   constructor(plan: NodePlan) {
     this.#plan = plan
@@ -80,11 +83,13 @@ export class OwnNode {
    */
   watch(onChange: () => void = () => undefined): NodeWatch {
     const known = this.#watch
-    if (known?.isPending === true && known.isCurrent) known.onChange = onChange
-    else this.#watch = new NodeWatch(this.#plan.client, this.node.path, onChange, stat => this.owns(stat))
-    // Stops the old watch only now, because otherwise the server would remove its watch.
-    if (known !== this.#watch) known?.stop()
-    return this.#watch as NodeWatch
+    if (known?.isPending === true && known.isCurrent) {
+      known.onChange = onChange
+      return known
+    }
+    known?.ignore()
+    const { signal } = this.#watching
+    return (this.#watch = new NodeWatch(this.#plan.client, this.node.path, signal, onChange, stat => this.owns(stat)))
   }
 
   /** Calls back, at once or later, if a watch on this node reports its deletion. Sets no watch. */
@@ -97,10 +102,12 @@ export class OwnNode {
     watch.onChange()
   }
 
-  /** Removes the watch on this node. */
+  /** Removes the watches on this node. */
   stopWatching(): void {
-    this.#watch?.stop()
+    this.#watch?.ignore()
     this.#watch = undefined
+    this.#watching.abort(() => STOPPED)
+    this.#watching = new Abort()
   }
 
   /**
@@ -272,3 +279,6 @@ const whenEnded = (client: Client) =>
     client.on('state', onState)
     onState()
   })
+
+/** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
+const STOPPED = new Error('the watch is not needed any more')

@@ -1,7 +1,6 @@
 // Waiting with look-ahead: a waiter lists the queue before its predecessor's node is deleted, and not after. So the
 // next holder has the lock one round trip after the release.
 import { join, parentOf } from '../../protocol/index.ts'
-import { onAbort } from '../../runtime/abort.ts'
 import { Condition } from '../../runtime/condition.ts'
 import { NodeWatch } from '../node/node-watch.ts'
 import type { Client } from '../../client/index.ts'
@@ -78,16 +77,15 @@ export class LookAhead {
    */
   async wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
     const { predecessor, second } = ahead
-    // A watch that is set after the signal has aborted would stay.
+    // A watch on the own node that is set after the signal has aborted would stay.
     signal.throwIfAborted()
-    if (this.#wait === undefined) onAbort(signal, () => this.#keepOnly([]))
     // Watches of an earlier node prove nothing about the place of the present one.
-    else if (this.#present === undefined) this.#keepOnly([])
+    if (this.#present === undefined) this.#keepOnly([])
     // The own node is read first: the server answers in order, so it is known to exist when the predecessor is watched.
     const own = this.#ownNode.watch(() => this.#changes.notify())
     this.#wait = { node: this.#ownNode.node, own, ahead }
-    const nearest = this.watch(predecessor)
-    const next = second === undefined ? undefined : this.watch(second)
+    const nearest = this.watch(predecessor, signal)
+    const next = second === undefined ? undefined : this.watch(second, signal)
     this.#keepOnly([predecessor, second])
     const watches = next === undefined ? [own, nearest] : [own, nearest, next]
     for (;;) {
@@ -106,19 +104,23 @@ export class LookAhead {
    * it already: the event may arrive just before a list that is older. The name cannot return while the own node exists,
    * because only a new directory counts from 0.
    */
-  watch(name: string): NodeWatch {
+  watch(name: string, signal: AbortSignal): NodeWatch {
     const known = this.#watches.get(name)
     if (known !== undefined && (known.isPending || known.status === 'gone')) return known
     const path = join(parentOf(this.#ownNode.node.path), name)
-    const watch = new NodeWatch(this.#client, path, () => this.#changes.notify())
+    const watch = new NodeWatch(this.#client, path, signal, () => this.#changes.notify())
     this.#watches.set(name, watch)
     return watch
   }
 
+  /**
+   * Forgets the other watches. Most have fired. At the server, one that has not stays until its node is deleted, which
+   * happens before this contender's turn.
+   */
   #keepOnly(names: readonly (string | undefined)[]): void {
     for (const [name, watch] of this.#watches) {
       if (names.includes(name)) continue
-      watch.stop()
+      watch.ignore()
       this.#watches.delete(name)
     }
   }

@@ -189,7 +189,7 @@ export const locks: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'the next holder of a TicketMutex watches the head only after the list that shows it',
-        from: '      this.#lookAhead.watch(ticket.ticketName(this.#released + 1))\n',
+        from: '      this.#lookAhead.watch(ticket.ticketName(this.#released + 1), signal)\n',
         to: '',
       },
       {

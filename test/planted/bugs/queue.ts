@@ -143,8 +143,8 @@ export const queue: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a waiter that looks ahead leaves its watches on other nodes when it gives up',
-        from: 'onAbort(signal, () => this.#keepOnly([]))',
-        to: '',
+        from: 'new NodeWatch(this.#client, path, signal,',
+        to: 'new NodeWatch(this.#client, path, new AbortController().signal,',
       },
     ],
   },
