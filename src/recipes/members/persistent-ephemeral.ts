@@ -13,7 +13,7 @@ import { closed } from '../node/closed.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { forget, isKeptByAnother, keep } from './kept-nodes.ts'
 import type { SessionLoop } from './session-loop.ts'
-import { SessionWork, startAll, type Start, type Startable } from './session-work.ts'
+import { SessionWork, startAll, type Start } from './session-work.ts'
 import { nodeModes, WantedNode, type NodeMode, type NodeRead } from './wanted-node.ts'
 
 /**
@@ -73,7 +73,7 @@ const checks: Checks<PersistentEphemeralOptions> = {
  * const { data } = await other.getData('/hosts/host-1')
  * data?.toString() // => 'ready'
  */
-export class PersistentEphemeral implements AsyncDisposable, Startable {
+export class PersistentEphemeral implements AsyncDisposable {
   readonly #node: WantedNode
   readonly #takesOver: boolean
   readonly #work: SessionWork

@@ -7,7 +7,7 @@ import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { ChildrenView } from './children-view.ts'
 import { decodeInstance, type ServiceInstance } from './service-instance.ts'
-import type { Start, Startable } from './session-work.ts'
+import type { Start } from './session-work.ts'
 
 /**
  * `roundRobin`: each in turn. `random`: any. `sticky`: a random one, and the same again until it is gone or down. A
@@ -71,7 +71,7 @@ interface Errors {
  * const provider: ServiceProvider = await services.provider('api')
  * provider.choose()?.address // => '10.0.0.1'
  */
-export class ServiceProvider<P = unknown> implements AsyncDisposable, Startable {
+export class ServiceProvider<P = unknown> implements AsyncDisposable {
   /** The node of the service, below that of all services. */
   readonly path: string
   readonly #options: ServiceProviderOptions<P>

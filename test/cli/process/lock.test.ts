@@ -9,6 +9,7 @@ import { Mutex, ReadWriteLock, Semaphore, TicketMutex } from '../../../src/recip
 import { Server } from '../../../src/server/index.ts'
 import { startApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
 import { freePort } from '../../../environment/free-port.ts'
+import { threadStates } from '../../../environment/procfs.ts'
 import { until } from '../../../environment/until.ts'
 import { main, onBothServers, Program, zkwire } from './program.ts'
 
@@ -108,8 +109,8 @@ describe('zkwire lock', function () {
       const toldAt = performance.now()
       const { status, err } = await program.ended
       expect(performance.now() - toldAt).to.be.greaterThan(300)
-      // The shell may print a line about its own child after it.
-      expect(err.split('\n')[0]).to.equal(`zkwire lock: ${path} is lost: the lock's node was deleted; ending sh`)
+      // The shell may print a line about its own child, which gets the signal too.
+      expect(err.split('\n')).to.include(`zkwire lock: ${path} is lost: the lock's node was deleted; ending sh`)
       expect(status).to.equal(76)
     })
 
@@ -127,27 +128,14 @@ describe('zkwire lock', function () {
       expect(status).to.equal(76)
     })
 
-    it('stops the program too on Ctrl-Z, and continues it if the lock is still valid', async () => {
-      const program = lock(server.connectString, 'echo $$; exec sleep 1000')
-      await until(() => program.out.includes('\n'))
-      const pid = Number.parseInt(program.out)
-      const statesAre = (state: string) => () =>
-        [program.pid, pid].every(id => /\) (\w)/.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1] === state)
-      program.kill('SIGTSTP')
-      await until(statesAre('T'))
-      program.kill('SIGCONT')
-      await until(statesAre('S'))
-      program.kill('SIGTERM')
-      expect((await program.ended).status).to.equal(143)
-    })
-
     it('ends its program also if it is killed itself; the next holder has a larger token', async () => {
       const program = lock(server.connectString, 'echo $ZKWIRE_TOKEN; echo $$; while :; do sleep 0.02; done')
       await until(() => program.out.split('\n').length > 2)
       const [token = 0, pid = 0] = program.out.split('\n').map(Number)
       program.kill('SIGKILL')
       await using next = await new Mutex(zk, path).acquire({ timeout: 5 * T })
-      expect(() => process.kill(pid, 0)).to.throw('ESRCH')
+      // A process that has ended may not have been reaped yet.
+      expect(threadStates(pid).filter(state => state !== 'Z')).to.deep.equal([])
       expect(next.token > BigInt(token)).to.equal(true)
       await program.ended
     })
