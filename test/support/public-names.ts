@@ -114,12 +114,14 @@ export function declaredCalls(files: readonly string[]): DeclaredCall[] {
       checker.getPropertiesOfType(checker.getNonNullableType(checker.getTypeOfSymbol(parameter))),
     )
     const [signature] = signatures
+    // A class without a constructor has a signature without a declaration.
+    const declaration: ts.SignatureDeclaration | undefined = signature?.getDeclaration()
     if (signature !== undefined)
       calls.push({
         name,
         parameters: parameters.map(typeOf),
         options: new Map(options.map(option => [option.name, typeOf(option)])),
-        returnType: signature.getDeclaration().type?.getText() ?? '',
+        returnType: declaration?.type?.getText() ?? '',
       })
   }
   for (const exported of files.flatMap(file => checker.getExportsOfModule(moduleOf(program, file)))) {
