@@ -418,7 +418,7 @@ export class Client extends Operations implements AsyncDisposable {
    * Computed at each call. While the session holds a lock, a leadership or a queue item, only answers of the leader
    * renew the lease. Then no server ends the session before the lease ends, unless a client closes the session. While it
    * holds nothing, or with the option `asksLeader: false`, the answers of any server renew the lease. Then the result
-   * can be too high while that server is cut off from the leader: for up to syncLimit ticks.
+   * can be too high while that server is cut off from the leader, by about `syncLimit` ticks.
    * @example
    * zk.validFor() > 0 // => true
    * await zk.close()

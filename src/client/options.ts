@@ -13,7 +13,7 @@ import { aBoolean, aFunction, aSignal, hasMethod, isListOfObjects } from './vali
  * The options of every entry point: `zkwire` and `zkwire/cloudflare`. Numbers must be above 0 and below 2^31. An option
  * that is null counts as left out.
  * @example
- * const options: CommonOptions = { sessionTimeout: 10_000, auth: [{ scheme: 'digest', auth: 'ann:secret' }] }
+ * const options: CommonOptions = { sessionTimeout: 30_000, auth: [{ scheme: 'digest', auth: 'ann:secret' }] }
  * await using zk = await connect('localhost:2181', options)
  * const identities = await zk.whoAmI()
  * identities.map(({ authScheme }) => authScheme) // => ['ip', 'digest']
@@ -49,9 +49,9 @@ export interface CommonOptions {
   readOnly?: boolean | undefined
   /**
    * Makes the lease of a lock exact. While the session holds a lock, a leadership or a queue item, the client asks the
-   * leader three times per session timeout, by a sync and a write that changes nothing, and leaves a server that cannot
+   * leader every 0.27 session timeouts, by a sync and a write that changes nothing, and leaves a server that cannot
    * reach the leader. With `false` it only pings: a server that is cut off from the leader then keeps a holder in its
-   * belief for up to `syncLimit` ticks after another client has the lock. Default: true.
+   * belief for about `syncLimit` ticks after another client has the lock. Default: true.
    */
   asksLeader?: boolean | undefined
   /**

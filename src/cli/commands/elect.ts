@@ -16,7 +16,7 @@ export const elect = command({
   summary: 'runs a program while this process leads, again at each term, until it is stopped',
   details: [
     'CMD gets the fencing token in $ZKWIRE_TOKEN, and the path of its node in $ZKWIRE_LOCK_NODE. When the leadership ' +
-      'is lost or no server confirms it, CMD gets SIGTERM and SIGKILL as with zkwire lock. zkwire then campaigns ' +
+      'is lost or not confirmed, CMD gets SIGTERM and SIGKILL as with zkwire lock. zkwire then campaigns ' +
       'again, also in a new session. If CMD and all that it has started end by themselves, another participant may ' +
       'lead, and zkwire campaigns again.',
     'SIGINT and SIGTERM stop zkwire: they are handed on to CMD, and when it has ended, its status is that of zkwire. ' +
@@ -28,7 +28,7 @@ export const elect = command({
     grace: {
       type: 'string',
       value: 'SECONDS',
-      help: 'how long CMD has to end; default: a sixth of the session timeout',
+      help: 'how long CMD has to end; default: a sixth of the session timeout, at most a third',
     },
   },
   takesProgram: true,

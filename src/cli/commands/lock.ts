@@ -29,7 +29,7 @@ const options = {
   grace: {
     type: 'string',
     value: 'SECONDS',
-    help: 'how long CMD has to end when the lock is lost or no server confirms it; default: a sixth of the session timeout',
+    help: 'how long CMD has to end when the lock is lost or not confirmed; default: a sixth of the session timeout, at most a third',
   },
   id: {
     type: 'string',
@@ -45,10 +45,9 @@ export const lock = command({
     'CMD gets the fencing token in $ZKWIRE_TOKEN, and the path of its node in $ZKWIRE_LOCK_NODE. Signals are handed on ' +
       'to all processes that it has started. The lock is released when the last of them has ended. The exit status is ' +
       'that of CMD.',
-    'If the connection is lost, all these processes get SIGTERM when the session is certainly alive for less than ' +
-      '--grace, and SIGKILL before another client can have the lock. If somebody deletes the node of the lock, they get ' +
-      'SIGTERM at once, and SIGKILL after --grace. The exit status is then 76. It is 75 if the lock was not acquired in ' +
-      'time.',
+    'If the servers do not confirm the lock any more, all these processes get SIGTERM when --grace is left until ' +
+      'another client may have it, and SIGKILL before that. If somebody deletes the node of the lock, they get SIGTERM ' +
+      'at once, and SIGKILL after --grace. The exit status is then 76. It is 75 if the lock was not acquired in time.',
     'A second process, the watchdog, ends CMD in the same way if zkwire itself is killed or stopped.',
     'CMD runs in a session of its own, so it cannot open /dev/tty. A process that begins another session (setsid), as a ' +
       'daemon does, is not watched, and nothing can end a program while its machine is suspended. $ZKWIRE_TOKEN is the ' +

@@ -5,9 +5,8 @@ import type { Clock } from '../../runtime/clock.ts'
 
 /** What is known of the lock. Times are in milliseconds. */
 export interface LockView {
-  /** How long the session is certainly alive. */
+  /** For how long no other client can have the lock, unless a client deletes its node. */
   readonly validFor: number
-  readonly isConnected: boolean
   /** How long ago the lock's node was found missing; undefined if it is there. */
   readonly lostFor: number | undefined
 }
@@ -24,12 +23,10 @@ export interface Verdict {
  * Decides what happens to the program.
  * @param grace how long the program has to end after it was told to, in milliseconds
  */
-export function verdictOf({ validFor, isConnected, lostFor }: LockView, grace: number): Verdict {
+export function verdictOf({ validFor, lostFor }: LockView, grace: number): Verdict {
   const killIn = Math.max(0, lostFor === undefined ? validFor : Math.min(validFor, grace - lostFor))
   if (killIn === 0) return { do: 'kill', lookIn: undefined, killIn }
   if (lostFor !== undefined) return { do: 'terminate', lookIn: killIn, killIn }
-  // While it is connected, each reply renews the session.
-  if (isConnected) return { do: 'nothing', lookIn: undefined, killIn }
   return validFor <= grace
     ? { do: 'terminate', lookIn: killIn, killIn }
     : { do: 'nothing', lookIn: validFor - grace, killIn }
@@ -61,12 +58,12 @@ export class Guard {
     const { client, held } = options
     const look = () => this.look()
     client.on('state', look)
-    // The lock is lost too if no server has confirmed the session in time.
+    // The lock is lost too if the servers have not confirmed the session in time.
     this.#stopListening = [() => void client.off('state', look), onAbort(held.signal, look)]
     look()
   }
 
-  /** True if the program was told to end, because the lock is lost or no server confirms it. */
+  /** True if the program was told to end, because the lock is lost or the servers do not confirm it. */
   get hasEnded(): boolean {
     return this.#last !== 'nothing'
   }
@@ -76,8 +73,7 @@ export class Guard {
     const { client, held, grace, clock, kill, feed, onEnding } = this.#options
     if (held.signal.aborted) this.#lostAt ??= clock.now()
     const lostFor = this.#lostAt === undefined ? undefined : clock.now() - this.#lostAt
-    const isConnected = client.state === 'connected' || client.state === 'connectedReadOnly'
-    const verdict = verdictOf({ validFor: client.validFor(), isConnected, lostFor }, grace)
+    const verdict = verdictOf({ validFor: client.validFor(), lostFor }, grace)
     // Here, because reading the lock may notice its loss, and look again.
     clock.clearTimeout(this.#timer)
     const last = this.#last
@@ -101,6 +97,6 @@ export class Guard {
 }
 
 function reasonOf(isThere: boolean, isAlive: boolean): string {
-  if (!isAlive) return 'the session has ended, or no server has confirmed it in time'
-  return isThere ? 'no server confirms the session' : "the lock's node was deleted"
+  if (!isAlive) return 'the session has ended, or the servers have not confirmed it in time'
+  return isThere ? 'the servers do not confirm the session' : "the lock's node was deleted"
 }

@@ -42,7 +42,7 @@ export async function runGuarded(context: Context, options: RunOptions): Promise
   const name = escaped(words[0] ?? '')
   // This process may have been stopped since the lock was granted.
   if (held.signal.aborted || client.validFor() === 0) {
-    say(`${lost}: the session has ended, or no server has confirmed it in time; ${name} is not started`)
+    say(`${lost}: the session has ended, or the servers have not confirmed it in time; ${name} is not started`)
     return { status: statuses.lost, isLost: true }
   }
   const env = { ...context.env, ZKWIRE_TOKEN: String(held.token), ZKWIRE_LOCK_NODE: held.path }
@@ -91,23 +91,27 @@ export async function runGuarded(context: Context, options: RunOptions): Promise
   }
 }
 
+/** A client that leaves its server, because the leader does not answer, has this share of the lease left. */
+const LONGEST_GRACE = 1 / 3
+
 /**
- * Returns the time that a program has to end after it was told to, in milliseconds. By default it is half of what is
- * left of the lease when a client leaves a server whose leader does not answer, so that it can reach another one before.
+ * Returns the time that a program has to end after it was told to, in milliseconds. By default it is half of the longest
+ * one, so that the client can reach another server before.
  * @param given the option, in seconds
- * @throws UsageError if it is not shorter than the session timeout
+ * @throws UsageError if it is longer than {@link LONGEST_GRACE} of the session timeout
  */
 export function graceOf(given: number | undefined, client: Client): number {
-  const grace = given === undefined ? client.sessionTimeout / 6 : given * 1000
-  if (grace < client.sessionTimeout) return grace
+  const longest = client.sessionTimeout * LONGEST_GRACE
+  const grace = given === undefined ? longest / 2 : given * 1000
+  if (grace <= longest) return grace
   throw new UsageError(
-    `--grace: ${given} s is not shorter than the session timeout of ${client.sessionTimeout / 1000} s: ` +
+    `--grace: ${given} s is longer than a third of the session timeout of ${client.sessionTimeout / 1000} s: ` +
       'make it shorter, or --timeout longer',
   )
 }
 
 /**
- * Releases a lock. Does not wait longer than the session is known to be alive, because its end releases the lock too.
+ * Releases a lock. Waits no longer than the session's lease, because the end of the session releases the lock too.
  * @param signal ends the wait
  */
 export async function release(held: { release(): Promise<void> }, client: Client, signal: AbortSignal): Promise<void> {

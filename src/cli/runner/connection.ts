@@ -14,7 +14,7 @@ export const connectionOptions = {
     value: 'HOSTS',
     help: 'connect string, as zk1:2181,zk2:2181/app; or $ZKWIRE_SERVER, $ZK_HOSTS; default localhost:2181',
   },
-  timeout: { type: 'string', value: 'SECONDS', help: 'session timeout; default 10' },
+  timeout: { type: 'string', value: 'SECONDS', help: 'session timeout; default 30' },
   auth: {
     type: 'string',
     multiple: true,
@@ -33,20 +33,18 @@ export const connectionOptions = {
   'read-only': { type: 'boolean', help: 'also accepts a server that has lost its quorum' },
 } as const satisfies Options
 
-/** The session timeout if none is given, in seconds. A killed holder of a lock blocks its successor for this time. */
-const TIMEOUT = 10
-
 /** @throws UsageError if a value is malformed, or a file cannot be read */
 export async function targetOf(values: ParsedValues, env: Host['env'], clock: Clock): Promise<Target> {
   const text = (name: keyof typeof connectionOptions) => values[name] as string | undefined
   const servers = text('server') ?? (env['ZKWIRE_SERVER'] || env['ZK_HOSTS'] || 'localhost:2181')
   const auth = [...((values['auth'] as readonly string[] | undefined) ?? []), env['ZKWIRE_AUTH'] ?? '']
   const sasl = text('sasl') ?? env['ZKWIRE_SASL']
+  const timeout = secondsOf('timeout', text('timeout'))
   return {
     servers,
     options: {
       clock,
-      sessionTimeout: 1000 * (secondsOf('timeout', text('timeout')) ?? TIMEOUT),
+      sessionTimeout: timeout === undefined ? undefined : 1000 * timeout,
       auth: auth.flatMap(each => linesOf('auth', each)).map(credentialsOf),
       ...(sasl ? { sasl: await mechanismOf(sasl) } : {}),
       ...tlsOf(text, values['tls'] === true, env),

@@ -11,29 +11,16 @@ const T = 9000
 const GRACE = 3000
 
 describe('the verdict on the program of a lock', () => {
-  const view = { validFor: 5000, isConnected: false, lostFor: undefined }
+  const view = { validFor: 5000, lostFor: undefined }
 
-  it('is to do nothing while the session is connected, however short it is valid', () => {
-    expect(verdictOf({ ...view, validFor: 1, isConnected: true }, GRACE)).to.deep.equal({
-      do: 'nothing',
-      lookIn: undefined,
-      killIn: 1,
-    })
-  })
-
-  it('is to wait, to terminate, and to kill, while the session is suspended', () => {
+  it('is to wait, to terminate, and to kill, while the lease becomes shorter', () => {
     expect(verdictOf(view, GRACE)).to.deep.equal({ do: 'nothing', lookIn: 2000, killIn: 5000 })
     expect(verdictOf({ ...view, validFor: 3000 }, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 3000, killIn: 3000 })
     expect(verdictOf({ ...view, validFor: 0 }, GRACE)).to.deep.equal({ do: 'kill', lookIn: undefined, killIn: 0 })
-    expect(verdictOf({ ...view, validFor: 0, isConnected: true }, GRACE)).to.deep.equal({
-      do: 'kill',
-      lookIn: undefined,
-      killIn: 0,
-    })
   })
 
   it('is to terminate at once if the node is missing, and to kill after the grace or at the end of the session', () => {
-    const lost = { ...view, isConnected: true, lostFor: 0 }
+    const lost = { ...view, lostFor: 0 }
     expect(verdictOf(lost, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 3000, killIn: 3000 })
     expect(verdictOf({ ...lost, validFor: 1000 }, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 1000, killIn: 1000 })
     expect(verdictOf({ ...lost, lostFor: 3000 }, GRACE)).to.deep.equal({ do: 'kill', lookIn: undefined, killIn: 0 })
@@ -90,8 +77,28 @@ describe('the guard of the program of a lock', () => {
   it('sends SIGTERM when the session is valid for the grace, and SIGKILL before the next client can have the lock', async () => {
     await server.stop()
     await clock.advance(T)
-    expect(log).to.deep.equal(['6000 SIGTERM', '6000 no server confirms the session', '9000 SIGKILL'])
+    expect(log).to.deep.equal(['6000 SIGTERM', '6000 the servers do not confirm the session', '9000 SIGKILL'])
     expect(guard.hasEnded).to.equal(true)
+  })
+
+  it('sends SIGTERM before SIGKILL, also if the client is connected and only the leader does not answer', async () => {
+    guard.stop()
+    const client = await clock.until(connect(server.connectString, { dial: server.dial, clock, sessionTimeout: T }))
+    const lock = await clock.until(new Mutex(client, '/other').acquire())
+    const ended: string[] = []
+    guard = new Guard({
+      ...{ client, held: lock, grace: T / 6, clock },
+      kill: signal => ended.push(`${signal} ${client.state}`),
+      feed: () => undefined,
+      onEnding: () => undefined,
+    })
+    await clock.advance(10 * T)
+    expect(ended).to.deep.equal([])
+    server.faults.hold('multi', { session: client.sessionId, times: Infinity })
+    await clock.advance(T)
+    expect(ended).to.deep.equal(['SIGTERM connected', 'SIGKILL connected'])
+    server.faults.clear()
+    await clock.until(client.close())
   })
 
   it('does not send SIGKILL if a server confirms the session after SIGTERM', async () => {
@@ -99,7 +106,7 @@ describe('the guard of the program of a lock', () => {
     await clock.advance(T - GRACE + 100)
     await server.start()
     await clock.advance(T)
-    expect(log).to.deep.equal(['6000 SIGTERM', '6000 no server confirms the session'])
+    expect(log).to.deep.equal(['6000 SIGTERM', '6000 the servers do not confirm the session'])
   })
 
   it('sends SIGTERM at once if the node is deleted, and SIGKILL after the grace', async () => {
@@ -146,6 +153,9 @@ describe('the guard of the program of a lock', () => {
   it('sends SIGKILL at once when the process continues after a stall', () => {
     clock.stall(T)
     guard.look()
-    expect(log).to.deep.equal([`${T} SIGKILL`, `${T} the session has ended, or no server has confirmed it in time`])
+    expect(log).to.deep.equal([
+      `${T} SIGKILL`,
+      `${T} the session has ended, or the servers have not confirmed it in time`,
+    ])
   })
 })

@@ -124,7 +124,7 @@ describe('zkwire lock', function () {
       program.kill('SIGCONT')
       const { status, out, err } = await program.ended
       expect(out).not.to.contain('got TERM')
-      expect(err).to.match(/is lost: the session has ended, or no server has confirmed it in time; ending sh\n$/)
+      expect(err).to.match(/is lost: the session has ended, or the servers have not confirmed it in time; ending sh\n$/)
       expect(status).to.equal(76)
     })
 
@@ -174,11 +174,11 @@ describe('zkwire lock', function () {
     expect([status, out]).to.deep.equal([0, 'done\n'])
   })
 
-  it('refuses a --grace that is not shorter than the session timeout that the server chose', async () => {
+  it('refuses a --grace that is longer than a third of the session timeout that the server chose', async () => {
     const server = await Server.start({ tickTime: 500 })
     const { status, err } = await lock(server.connectString, 'echo never', '--grace', '3').ended
     await server.close()
-    expect(err).to.match(/^zkwire lock: --grace: 3 s is not shorter than the session timeout of 3 s: .*\n$/)
+    expect(err).to.match(/^zkwire lock: --grace: 3 s is longer than a third of the session timeout of 3 s: .*\n$/)
     expect(status).to.equal(64)
   })
 
@@ -205,12 +205,12 @@ describe('zkwire lock', function () {
       }
 
       it('sends SIGTERM when the session is valid for less than --grace, and SIGKILL before it may expire', async () => {
-        const { status, err, times } = await outage(STUBBORN, '--grace', '1.5')
-        expect(err).to.match(/is lost: no server confirms the session; ending sh\n/)
+        const { status, err, times } = await outage(STUBBORN, '--grace', '1')
+        expect(err).to.match(/is lost: the servers do not confirm the session; ending sh\n/)
         expect(status).to.equal(76)
-        // The last reply was at most a third of the timeout before the outage. No bound that noise can break.
-        expect(times.term).to.be.greaterThan(T - 1500 - T / 3 - 300)
-        expect(times.end - times.term).to.be.greaterThan(1000)
+        // No bound that noise can break.
+        expect(times.end - times.term).to.be.greaterThan(700)
+        expect(times.end).to.be.lessThan(T + 1000)
       })
 
       it('ends with 76 too if the program obeys SIGTERM', async () => {

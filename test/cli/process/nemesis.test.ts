@@ -121,7 +121,7 @@ async function run(number: number, trace: string[]): Promise<void> {
     await fault(victim)
   }
   try {
-    const options = `/lock --timeout ${T} --grace ${oneOf(random, ['0', '0.3', '1'])}`
+    const options = `/lock --timeout ${T} --grace ${oneOf(random, ['0', '0.3', '0.6'])}`
     await tmux.line(`${process.execPath} ${main} lock ${options} -- sh -c 'eval "$SCRIPT"'`)
     // Sometimes before everything has started.
     if (random() < 0.7) await rivals.hasLinesOf('child', 'timed', 'job', 'orphan')

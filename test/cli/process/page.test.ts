@@ -54,7 +54,7 @@ describe('docs/cli.md', function () {
   let status = 0
 
   before(async () => {
-    server = await startApacheZooKeeper()
+    server = await startApacheZooKeeper({ config: { tickTime: 2000 } })
     directory = mkdtempSync(join(tmpdir(), 'zkwire-cli-'))
     writeFileSync(join(directory, 'zkwire'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
     chmodSync(join(directory, 'zkwire'), 0o755)

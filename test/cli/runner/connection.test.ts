@@ -22,7 +22,7 @@ describe('the options of a connection', () => {
   it('have these defaults', async () => {
     const { servers, options } = await given({})
     expect(servers).to.equal('localhost:2181')
-    expect(options).to.deep.include({ sessionTimeout: 10_000, auth: [], readOnly: false, clock: systemClock })
+    expect(options).to.deep.include({ sessionTimeout: undefined, auth: [], readOnly: false, clock: systemClock })
     expect(options).not.to.have.any.keys('tls', 'sasl')
   })
 
