@@ -46,7 +46,7 @@ export async function runGuarded(context: Context, options: RunOptions): Promise
     return { status: statuses.lost, isLost: true }
   }
   const env = { ...context.env, ZKWIRE_TOKEN: String(held.token), ZKWIRE_LOCK_NODE: held.path }
-  const watchdog = new Watchdog(clock, grace)
+  const watchdog = new Watchdog(clock, grace, `ZKWIRE_LOCK_NODE=${held.path}`)
   const undo: (() => void)[] = [() => watchdog.stop()]
   try {
     const running: { program?: Program; guard?: Guard } = {}

@@ -57,17 +57,39 @@ export class ProcessTree {
   }
 
   #memberOf(name: string): Process | undefined {
-    let text: string
-    try {
-      text = readFileSync(`/proc/${name}/stat`, 'latin1')
-    } catch {
-      return undefined
-    }
-    // The name of the program, in parentheses, may have spaces and parentheses itself.
-    const [state, , group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    if (Number(session) !== this.#leader) return undefined
-    return { pid: Number(name), group: Number(group), isZombie: state === 'Z' || state === 'X' }
+    const { state, group, session } = statOf(name) ?? {}
+    if (group === undefined || session !== this.#leader) return undefined
+    return { pid: Number(name), group, isZombie: state === 'Z' || state === 'X' }
   }
+}
+
+/**
+ * Returns the pid of the first process that leads a session and has the entry in its environment, such as `NAME=value`.
+ * Without /proc, returns undefined.
+ */
+export function leaderWith(entry: string): number | undefined {
+  const hasEntry = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(entry)
+    } catch {
+      return false
+    }
+  }
+  const name = processes().find(pid => statOf(pid)?.session === Number(pid) && hasEntry(pid))
+  return name === undefined ? undefined : Number(name)
+}
+
+/** Returns undefined if there is no such process. */
+function statOf(pid: string): { state: string; group: number; session: number } | undefined {
+  let text: string
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  } catch {
+    return undefined
+  }
+  // The name of the program, in parentheses, may have spaces and parentheses itself.
+  const [state = '', , group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return { state, group: Number(group), session: Number(session) }
 }
 
 function processes(): string[] {

@@ -1,7 +1,8 @@
 // The program of the watchdog. Its input has one line for each time that zkwire puts the end off: the pid of the guarded
 // program, and when to kill it, in milliseconds since 1970. The end of the input means that zkwire has died.
+// Its arguments are the grace, in milliseconds, and what marks the program in its environment.
 import { readClocks, systemClock as clock, type Timestamp } from '../../runtime/clock.ts'
-import { ProcessTree } from './process-tree.ts'
+import { leaderWith, ProcessTree } from './process-tree.ts'
 
 /** How often the clocks are read, in milliseconds: no timer fires while the machine is suspended. */
 const INTERVAL = 250
@@ -9,6 +10,7 @@ const INTERVAL = 250
 const PAUSE = 20
 
 const grace = Number(process.argv[2])
+const mark = process.argv[3] ?? ''
 
 let tree: ProcessTree | undefined
 let leader: number | undefined
@@ -47,10 +49,20 @@ function remaining(): number {
   return left - Math.max(now - since.now, wall - since.wall)
 }
 
+/** Finds the program if zkwire has died before it could tell the pid. It may be about to start for a moment more. */
+function findTree(): ProcessTree | undefined {
+  leader = leaderWith(mark)
+  if (leader === undefined) return undefined
+  const found = new ProcessTree(leader)
+  found.kill('SIGTERM')
+  return found
+}
+
 function look(): void {
   clock.clearTimeout(timer)
+  if (isAlone) tree ??= findTree()
   const isOver = remaining() <= 0
   if (isOver) tree?.kill('SIGKILL')
-  if ((isOver || isAlone) && tree?.isEmpty !== false) process.exit()
+  if (isOver || (isAlone && tree !== undefined)) if (tree?.isEmpty !== false) process.exit()
   timer = clock.setTimeout(look, isOver || isAlone ? PAUSE : Math.max(1, Math.min(INTERVAL, remaining())))
 }

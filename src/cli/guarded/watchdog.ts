@@ -13,18 +13,19 @@ const main = fileURLToPath(new URL(import.meta.url).href.replace(/watchdog\.([jt
  */
 export class Watchdog {
   readonly #clock: Clock
-  readonly #grace: number
+  readonly #arguments: readonly string[]
   #child: ChildProcess | undefined
   #order = ''
   #isStopped = false
 
   /**
    * @param grace how long the program has to end if this process dies, in milliseconds
+   * @param mark what no other program has in its environment, as `NAME=value`
    * @throws CommandError if the process cannot be started
    */
-  constructor(clock: Clock, grace: number) {
+  constructor(clock: Clock, grace: number, mark: string) {
     this.#clock = clock
-    this.#grace = grace
+    this.#arguments = [main, String(grace), mark]
     this.#start()
     if (this.#child?.pid === undefined)
       throw new CommandError(statuses.internal, 'cannot start a second process, which watches the program')
@@ -50,7 +51,7 @@ export class Watchdog {
 
   #start(): void {
     // In a session of its own, which gets no signals of a terminal.
-    const child = spawn(process.execPath, [...process.execArgv, main, String(this.#grace)], {
+    const child = spawn(process.execPath, [...process.execArgv, ...this.#arguments], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
     })

@@ -111,6 +111,13 @@ describe('the processes of the program of zkwire lock', function () {
     await rivals.succeed(zk, path)
   })
 
+  it('have all ended before the next holder if the program itself kills zkwire at once', async () => {
+    using rivals = new Rivals()
+    start(rivals, `kill -KILL $PPID\n${all}\n${leaders['ignores SIGTERM']}`)
+    await isStarted(rivals)
+    await rivals.succeed(zk, path)
+  })
+
   it('get SIGTERM first if zkwire is killed, and time to end', async () => {
     using rivals = new Rivals()
     const program = start(rivals, `trap 'echo got TERM >> "$FILE"; exit' TERM; echo ready; ${leaders.waits}`)
