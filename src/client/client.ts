@@ -26,6 +26,8 @@ import {
   kindProblem,
   refuse,
   signalChecks,
+  type CreateOptions,
+  type Data,
   type SignalOption,
 } from './validation.ts'
 
@@ -259,15 +261,12 @@ export class Client extends Operations implements AsyncDisposable {
     return new Client(this.#session, this.#settings, '', this.view)
   }
 
-  protected override async createWithParents(
-    path: string,
-    create: () => Promise<Created>,
-    signal: AbortSignal | undefined,
-  ): Promise<Created> {
+  protected override async createWithParents(path: string, data: Data, options: CreateOptions): Promise<Created> {
+    const { signal } = options
     const pace = this.#newPace()
     for (;;) {
       try {
-        return await create()
+        return await this.create(path, data, options)
       } catch (error) {
         if (!(error instanceof ZooKeeperError) || error.code !== 'NONODE' || error.fate !== 'refused') throw error
       }

@@ -123,11 +123,7 @@ export abstract class Operations {
   }
 
   /** Creates a node again and again, and its parent in between, until the parent exists. */
-  protected abstract createWithParents(
-    path: string,
-    create: () => Promise<Created>,
-    signal: AbortSignal | undefined,
-  ): Promise<Created>
+  protected abstract createWithParents(path: string, data: Data, options: CreateOptions): Promise<Created>
 
   /**
    * Creates a node. In a sequential mode the server appends ten digits, so the resulting `path` is longer than the one
@@ -143,14 +139,9 @@ export abstract class Operations {
   create(path: string, data: Data = '', options: CreateOptions = NO_OPTIONS): Promise<Created> {
     const problem = createProblem(path, options, createChecks) ?? dataProblem(data)
     if (problem !== undefined) return refuse('create', path, problem)
-    if (options.parents !== true) return this.#create(path, data, options)
+    const { mode, acl, ttl, signal } = options
     // It may be sent again after the caller has reused its bytes.
-    const bytes = copyOf(data)
-    return this.createWithParents(path, () => this.#create(path, bytes, options), options.signal)
-  }
-
-  #create(path: string, data: Data, options: CreateOptions): Promise<Created> {
-    const { mode, ttl, signal } = options
+    if (options.parents === true) return this.createWithParents(path, copyOf(data), { mode, acl, ttl, signal })
     const creation = (this.#creation ??= new Creation(this.root, created => this.exists(created)))
     const body = creation.body(path, data, options)
     if (ttl !== undefined) return this.#submit(operations.createTTL, { ...body, ttl }, path, creation.result, signal)
