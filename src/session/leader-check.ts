@@ -14,7 +14,7 @@ export interface LeaderCheckOwner {
   readonly lease: Lease
   readonly state: State
   readonly timeout: number
-  /** The connection to a server that takes writes; undefined if there is none. */
+  /** The connection to a server that takes writes; undefined if there is none, or the session is being closed. */
   readonly writableConnection: (RequestSender & { beat(): void }) | undefined
   /** Connects to another server. */
   leave(reason: string): void

@@ -172,7 +172,7 @@ export class Session
   }
 
   get writableConnection(): Connection | undefined {
-    return this.state === 'connected' ? this.#connection : undefined
+    return this.state === 'connected' && this.#closing === undefined ? this.#connection : undefined
   }
 
   get lastCause(): ZooKeeperError | undefined {

@@ -1,4 +1,4 @@
-// CONTRIBUTING.md follows a call, an event and a request from function to function. Every function named there must
+// CONTRIBUTING.md follows a call, an event, a reconnect and a request from function to function. Every function named there must
 // exist.
 import { expect } from 'chai'
 import { existsSync, readFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import ts from '@typescript/typescript6'
 const WAYS = [
   'The steps of an acquire()',
   'The steps of a watch event',
+  'The steps of a reconnect',
   'The steps of a request through the embedded server',
 ]
 

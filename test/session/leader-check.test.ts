@@ -241,6 +241,56 @@ describe('a session asks the leader', () => {
     expect(reconnects).to.be.within(1, 3)
   })
 
+  it('not any more while it is being closed', async () => {
+    const client = await open()
+    await clock.until(new Mutex(client, '/lock').acquire())
+    await clock.advance(T)
+    const hold = server.faults.hold('closeSession')
+    sent.length = 0
+    const closing = client.close({ timeout: T })
+    await clock.advance(T - 1)
+    hold.release()
+    await clock.until(closing)
+    expect(sent).not.to.include('sync').and.not.to.include('multi')
+  })
+
+  it('and rejects an acquire that waits for the leader when the session expires, or is closed', async () => {
+    for (const end of [
+      (client: Client) => server.expireSession(client.sessionId),
+      (client: Client) => void client.close({ timeout: 0 }),
+    ]) {
+      const client = await open()
+      await client.ensurePath('/lock')
+      await clock.advance(10 * T)
+      const hold = server.faults.hold('multi', { session: client.sessionId })
+      const failing = failureOf(new Mutex(client, '/lock').acquire())
+      await clock.until(hold.triggered)
+      end(client)
+      expect(await clock.until(failing)).to.be.instanceOf(Error)
+      hold.release()
+    }
+  })
+
+  it('at the root of the server, whatever the root of the client is', async () => {
+    const client = await open()
+    await client.ensurePath('/app')
+    const paths: string[] = []
+    const { connectString, dial } = server
+    const below = await clock.until(
+      connect(`${connectString}/app`, {
+        ...{ dial, clock, random: () => 0.5, sessionTimeout: T },
+        onFrame: frame => void paths.push(explain(frame.bytes, frame).sentence),
+      }),
+    )
+    clients.push(below)
+    const held = await clock.until(new Mutex(below, '/lock').acquire())
+    await client.deleteRecursive('/app')
+    paths.length = 0
+    await clock.advance(3 * T)
+    expect(paths.filter(sentence => sentence.includes('/app'))).to.deep.equal([])
+    expect(held.validFor()).to.be.above(T / 3)
+  })
+
   it('and does not leave a server whose answer arrives while the process is stopped', async () => {
     const client = await open()
     const held = await clock.until(new Mutex(client, '/lock').acquire())
