@@ -1,5 +1,6 @@
 // Checks docs/locks.md: runs its code, and measures its table of costs.
 import { expect } from 'chai'
+import type { PeersResult } from '../../bench/peers/result.ts'
 import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
 import { EphemeralMutex, HerdMutex, Mutex, TicketMutex, type Lock } from '../../src/recipes/index.ts'
 import { opcodes, ReplyHeader, RequestHeader, xids } from '../../src/protocol/index.ts'
@@ -42,8 +43,9 @@ class TextbookMutex extends Mutex {
 }
 
 const page = readDocument('docs/locks.md')
-const rows = [...page.matchAll(/^\| (`.+`) \| (\d) \| (\d) \| (\d) \| (\d) \| (\d|N) \|/gm)]
+const rows = [...page.matchAll(/^\| (`.+`) \| (\d) \| (\d) \| (\d) \| (\d) \| (\d|N) \| O\(/gm)]
 const queueRows = [...page.matchAll(/^\| (`.+`) \| (\d \+ \d) \| (\d \+ \d), (\d) round trips? \| (\d \+ \d) \|/gm)]
+const grantRows = [...page.matchAll(/^\| (`.+`|Curator's `.+`) ((?:\| \d ){5})\| (\d) \|$/gm)]
 const Locks: Readonly<Record<string, new (client: Client, path: string) => Lock>> = {
   '`Mutex`': Mutex,
   '`Mutex`, `lookAhead: false`': TextbookMutex,
@@ -51,6 +53,7 @@ const Locks: Readonly<Record<string, new (client: Client, path: string) => Lock>
   '`HerdMutex`': HerdMutex,
   '`EphemeralMutex`': EphemeralMutex,
 }
+const digitsIn = (cells = ''): number[] => [...cells.matchAll(/\d/g)].map(Number)
 /** The watches of each further waiter; default: one. */
 const watchesOf: Readonly<Record<string, number[]>> = { '`Mutex`': [2, 3, 3], '`TicketMutex`': [2, 3, 3] }
 
@@ -123,16 +126,33 @@ describe('docs/locks.md', () => {
     expect(queueRows.map(([, name]) => name)).to.deep.equal(['`Mutex`', '`Mutex`, `lookAhead: false`', '`TicketMutex`'])
   })
 
+  it('lists the work of the server for a grant of each of them, and of a grant of Curator as it was measured', () => {
+    expect(grantRows.slice(0, -1).map(([, name]) => name)).to.deep.equal(queueRows.map(([, name]) => name))
+    const { cells } = JSON.parse(readDocument('docs/peers.json')) as PeersResult
+    const { join, release } = cells.findLast(({ recipe }) => recipe === 'c-mutex')?.phases ?? expect.fail('c-mutex')
+    const [requests, , , , notifications] = digitsIn(grantRows.at(-1)?.[2])
+    expect(requests).to.equal(join.tally.framesSent + release.tally.framesSent)
+    expect(notifications).to.equal(join.tally.notifications + release.tally.notifications)
+  })
+
   for (const [, name = '', join, handOver, roundTrips, giveUp] of queueRows)
     for (const size of [10, 100])
       it(`lists the measured costs of ${name} in a queue of ${size}`, async function () {
         this.timeout(30_000)
-        let [requests, notifications] = [0, 0]
+        let [requests, writes, lists, watches, notifications] = [0, 0, 0, 0, 0]
         const onFrame = ({ from, first, bytes }: ObservedFrame) => {
           if (first) return
-          if (from === 'client' && RequestHeader.decode(bytes).type !== opcodes.ping) requests++
           if (from === 'server' && ReplyHeader.decode(bytes).xid === xids.notification) notifications++
+          if (from === 'server') return
+          const { type } = RequestHeader.decode(bytes)
+          if (type === opcodes.ping) return
+          requests++
+          if (type === opcodes.create2 || type === opcodes.delete || type === opcodes.multi) writes++
+          if (type === opcodes.getChildren2) lists++
+          // The last byte of a read asks for a watch.
+          if (type === opcodes.getData && bytes.at(-1) === 1) watches++
         }
+        const work: number[][] = []
         await using distant = await DistantServer.start(onFrame)
         const lockOf = (client: Client) => new (Locks[name] ?? expect.fail(name))(client, '/lock')
         const recipe: Recipe = client => {
@@ -140,9 +160,10 @@ describe('docs/locks.md', () => {
           return options => lock.acquire(options)
         }
         const costOf = async (begin: () => unknown) => {
-          ;[requests, notifications] = [0, 0]
+          ;[requests, writes, lists, watches, notifications] = [0, 0, 0, 0, 0]
           await begin()
           await distant.pass(4)
+          work.push([requests, writes, lists, watches, notifications])
           return `${requests} + ${notifications}`
         }
         const [first, second, third, ...others] = await distant.queueUp(recipe, size)
@@ -160,6 +181,10 @@ describe('docs/locks.md', () => {
         const release = async () => (taken = await distant.count(() => holder.release(), third?.held))
         expect(await costOf(release), 'hand-over').to.equal(handOver)
         expect(taken, 'round trips').to.equal(Number(roundTrips))
+        const [joined = [], , handedOver = []] = work
+        const [, , listed, taking] = grantRows.find(([, each]) => each === name) ?? expect.fail(`no row ${name}`)
+        expect(joined.map((count, i) => count + (handedOver[i] ?? NaN))).to.deep.equal(digitsIn(listed))
+        expect(Number(taking)).to.equal(taken)
       })
 
   after(async () => {
