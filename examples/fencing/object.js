@@ -11,6 +11,7 @@ export class FencedObject {
   async register(token) {
     for (;;) {
       const found = await fetch(this.#url)
+      if (!found.ok && found.status !== 404) throw new Error(`the store answers with status ${found.status}`)
       const present = found.ok ? await found.json() : { token: '0', data: null }
       if (BigInt(present.token) > token) throw new Error(`token ${token} is late: a later holder has registered`)
       this.#etag = found.ok ? found.headers.get('etag') : undefined

@@ -13,7 +13,7 @@ export class FencedRow {
   async register(token) {
     const statement = 'update jobs set token = $2 where id = $1 and token <= $2 returning data'
     const { rows } = await this.#db.query(statement, [this.#id, String(token)])
-    if (rows.length === 0) throw new Error(`token ${token} is late: a later holder has registered`)
+    if (rows.length === 0) throw new Error(`token ${token} is late, or there is no row ${this.#id}`)
     return rows[0].data
   }
 

@@ -102,8 +102,7 @@ export class Counter implements AsyncDisposable {
    * await orders.add(-3n) // => -1n
    */
   async add(delta: Integer, options: WaitOptions = {}): Promise<bigint> {
-    const change = this.#checked('add', delta)
-    return this.#decode(await this.#update(current => current + change, options))
+    return this.#add('add', delta, options)
   }
 
   /**
@@ -114,7 +113,7 @@ export class Counter implements AsyncDisposable {
    * await mine.get() // => 2n
    */
   increment(options: WaitOptions = {}): Promise<bigint> {
-    return this.add(1, options)
+    return this.#add('increment', 1, options)
   }
 
   /**
@@ -122,7 +121,7 @@ export class Counter implements AsyncDisposable {
    * @example await new Counter(zk, '/orders', { initial: 7 }).decrement() // => 6n
    */
   decrement(options: WaitOptions = {}): Promise<bigint> {
-    return this.add(-1, options)
+    return this.#add('decrement', -1, options)
   }
 
   /**
@@ -147,10 +146,11 @@ export class Counter implements AsyncDisposable {
   async compareAndSet(expected: Integer, next: Integer, options: WaitOptions = {}): Promise<bigint | null> {
     const [present, value] = [this.#checked('compareAndSet', expected), this.#checked('compareAndSet', next)]
     let isEqual = false as boolean
-    await this.#update(current => {
+    const replaced = (current: bigint) => {
       isEqual = current === present
       return isEqual ? value : undefined
-    }, options)
+    }
+    await this.#update('compareAndSet', replaced, options)
     return isEqual ? value : null
   }
 
@@ -215,11 +215,17 @@ export class Counter implements AsyncDisposable {
     return this.close()
   }
 
-  #update(fn: (current: bigint) => bigint | undefined, options: WaitOptions): Promise<VersionedData> {
-    return this.#value.update(data => {
+  async #add(op: string, delta: Integer, options: WaitOptions): Promise<bigint> {
+    const change = this.#checked(op, delta)
+    return this.#decode(await this.#update(op, current => current + change, options))
+  }
+
+  #update(op: string, fn: (current: bigint) => bigint | undefined, options: WaitOptions): Promise<VersionedData> {
+    const encoded = (data: Buffer | null) => {
       const next = fn(this.#decode({ data }))
       return next === undefined ? undefined : this.#encode(next)
-    }, options)
+    }
+    return this.#value.updateAs(op, encoded, options)
   }
 
   #checked(op: string, value: Integer): bigint {

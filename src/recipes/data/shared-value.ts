@@ -85,9 +85,21 @@ export class SharedValue implements AsyncDisposable {
    * await Promise.all(['a', 'b'].map(word => words.update(data => `${data}${word}`)))
    * await words.get().then(({ data }) => data?.toString()) // => 'ab'
    */
-  async update(fn: (current: Buffer | null) => Data | undefined, options: WaitOptions = {}): Promise<VersionedData> {
-    checkFunction('update', this.path, fn)
-    return this.#write('update', options, async (marked, signal) => {
+  update(fn: (current: Buffer | null) => Data | undefined, options: WaitOptions = {}): Promise<VersionedData> {
+    return this.updateAs('update', fn, options)
+  }
+
+  /**
+   * {@link update} with the name of the user's call, for errors.
+   * @internal
+   */
+  async updateAs(
+    op: string,
+    fn: (current: Buffer | null) => Data | undefined,
+    options: WaitOptions,
+  ): Promise<VersionedData> {
+    checkFunction(op, this.path, fn)
+    return this.#write(op, options, async (marked, signal) => {
       const pace = newPace(this.#client)
       let isSynced = false
       for (;;) {
@@ -99,7 +111,7 @@ export class SharedValue implements AsyncDisposable {
           isSynced = true
           continue
         }
-        const written = await this.#tryWrite(current.version, checkedData('update', this.path, next), marked, signal)
+        const written = await this.#tryWrite(current.version, checkedData(op, this.path, next), marked, signal)
         if (written !== undefined) return written
         await pace.wait(signal)
       }
@@ -114,7 +126,7 @@ export class SharedValue implements AsyncDisposable {
    */
   async set(data: Data, options: WaitOptions = {}): Promise<VersionedData> {
     const next = checkedData('set', this.path, data)
-    return this.update(() => next, options)
+    return this.updateAs('set', () => next, options)
   }
 
   /**

@@ -54,7 +54,7 @@ const ENDED = new Error('the call has ended')
  * Runs `work` until it ends, the caller's signal aborts or the timeout is over. If the call fails, it rejects at once,
  * and `undo` runs in the background.
  * @param work its signal aborts on cancellation, and also when work ends, so that leftover watches are removed
- * @param undo cleans up after cancellation or failure; receives work's promise. Default: waits until work has ended
+ * @param undo cleans up after cancellation or failure; receives work's promise. Without it, what was sent stays sent
  * @throws ZooKeeperError BADARGUMENTS, before work starts, if an option is invalid; RecipeError TIMEOUT; the signal's
  * reason; the error of work
  */
@@ -62,7 +62,7 @@ export async function cancellable<T>(
   client: Client,
   { op, path, options, checks }: RecipeCall,
   work: (signal: AbortSignal) => Promise<T>,
-  undo: (done: Promise<T>) => Promise<void> = ended,
+  undo?: (done: Promise<T>) => Promise<void>,
 ): Promise<T> {
   const { signal, timeout = Infinity } = checked(op, path, options, checks)
   signal?.throwIfAborted()
@@ -72,7 +72,11 @@ export async function cancellable<T>(
   })
   const stopListening = onAbort(signal, () => scope.abort(signal?.reason))
   const onTimeout = () => {
-    const detail = `${op}() took longer than its timeout of ${timeout} ms: call it again, or with a longer timeout`
+    const advice =
+      undo === undefined
+        ? 'what it has sent may have been executed, so read before you call it again'
+        : 'call it again, or with a longer timeout'
+    const detail = `${op}() took longer than its timeout of ${timeout} ms: ${advice}`
     scope.abort(new RecipeError('TIMEOUT', path, { detail }))
   }
   const timer = timeout <= LONGEST_TIMER ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
@@ -80,7 +84,7 @@ export async function cancellable<T>(
   try {
     return await Promise.race([done, cancelled])
   } catch (error) {
-    inBackground(client, undo(done))
+    inBackground(client, (undo ?? ended)(done))
     throw error
   } finally {
     clockOf(client).clearTimeout(timer)
@@ -109,4 +113,4 @@ export const waitingRead = <T>(
   client: Client,
   call: RecipeCall,
   read: (signal: AbortSignal) => Promise<T>,
-): Promise<T> => cancellable(client, call, signal => client.retry(() => read(signal), { signal }))
+): Promise<T> => cancellable(client, call, signal => client.retry(() => read(signal), { signal }), ended)
