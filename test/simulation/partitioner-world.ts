@@ -87,6 +87,7 @@ class World {
       tickTime: oneOf(random, [50, 200]),
       minSessionTimeout: 100,
       containerCheckInterval: oneOf(random, [100, 500]),
+      servers: oneOf(random, [1, 1, 3]),
     })
     for (const host of this.#hosts) if (random() < 0.7) this.#start(host)
     await this.#until('the faults', this.#injectFaults())
@@ -183,7 +184,7 @@ class World {
     }
 
     this.#server.faults.clear()
-
+    for (const member of this.#server.members) member.lag(0)
     this.#server.resume()
     for (const { machine } of this.#hosts) {
       machine.unblock()
@@ -230,6 +231,12 @@ class World {
         this.#server.faults.replace(kind, 'THROTTLEDOP', session(host))
       },
       dropAll: () => this.#server.dropConnections(),
+      // One server of three. A single server lags behind none.
+      lag: () => {
+        const { members } = this.#server
+        const slow = oneOf(random, members)
+        for (const member of members) member.lag(member === slow ? oneOf(random, [1, 10, 40]) : 0)
+      },
       stopServer: (_: Host, ms: number) => {
         this.#server.pause()
         void this.#sleep(ms).then(() => this.#server.resume())

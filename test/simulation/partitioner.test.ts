@@ -18,6 +18,6 @@ describe(`Partitioners in ${simulations} random simulations (SEED=${seed})`, () 
       expect(result.violations, `SEED=${seed + i} SIMULATIONS=1`).to.deep.equal([])
     }
     expect(grants, 'grants').to.be.above(simulations)
-    if (simulations >= 20) expect([...faults.keys()]).to.have.length(12)
+    if (simulations >= 20) expect([...faults.keys()]).to.have.length(13)
   })
 })

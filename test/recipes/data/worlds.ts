@@ -1,4 +1,4 @@
-// Small random worlds: an embedded server, sessions, and faults, in virtual time. The same seed reproduces a world.
+// Small random worlds: one embedded server or three, of which one lags, sessions, and faults, in virtual time. The same seed reproduces a world.
 import { connect, type Client } from '../../../src/index.ts'
 import { Server, type FaultKind } from '../../../src/server/index.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
@@ -68,7 +68,8 @@ export class World {
 
   async #open(hosts: number): Promise<void> {
     const { clock, random } = this
-    this.#server = await Server.start({ listen: false, clock, random, tickTime: 50, minSessionTimeout: 100 })
+    const servers = random() < 0.5 ? 3 : 1
+    this.#server = await Server.start({ listen: false, clock, random, tickTime: 50, minSessionTimeout: 100, servers })
     this.observer = await this.#connect(random, 60_000)
     for (let i = 0; i < hosts; i++) this.hosts.push({ random, client: await this.#connect(random) })
   }
@@ -93,11 +94,24 @@ export class World {
     const count = Math.floor(12 * random())
     for (let i = 0; i < count; i++) {
       await this.sleep(oneOf(random, [0, 1, 20, 100]))
-      this.#inject(oneOf(random, this.hosts).client)
+      if (random() < 0.3) this.#disturbServers()
+      else this.#inject(oneOf(random, this.hosts).client)
     }
     await this.sleep(200)
-    this.isFaulty = false
     this.#server.faults.clear()
+    for (const member of this.#server.members) member.lag(0)
+    await this.observer.retry(() => this.observer.sync('/'))
+    this.isFaulty = false
+  }
+
+  /** Lets one server of three lag, and no other, or another one lead. */
+  #disturbServers(): void {
+    const { random } = this
+    const { members } = this.#server
+    if (members.length < 3) return
+    if (random() < 0.2) return void this.#server.elect()
+    const [slow, ms] = [oneOf(random, members), oneOf(random, [1, 10, 40])]
+    for (const member of members) member.lag(member === slow ? ms : 0)
   }
 
   #inject({ sessionId: session }: Client): void {

@@ -20,7 +20,10 @@ const ROUNDS = 8
 
 export async function simulateReentrantMutex(seed: number): Promise<{ holds: number; violations: string[] }> {
   const clock = new VirtualClock()
-  const server = await Server.start({ listen: false, clock, random: seededRandom(seed) })
+  // One server, or three of which one lags.
+  const servers = seed % 2 === 0 ? 1 : 3
+  const server = await Server.start({ listen: false, clock, random: seededRandom(seed), servers })
+  server.members[1]?.lag(30)
   const holds: Hold[] = []
   const clients: Client[] = []
   const violations: string[] = []
