@@ -489,6 +489,8 @@ for (const {
       await prepare(other, path)
       const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
       const held = await new Lock(holder, path, { acl }).acquire({ watchOwnNode: true })
+      // Otherwise the server might delete the node before it reads the request for the watch of another connection.
+      await holder.sync(path)
       await revoke(other, held.path)
       await other.delete(held.path)
       await holder.sync(path)
