@@ -54,7 +54,11 @@ for (const { name, start } of ensembles)
       let draws = 0
       // The shuffle of the servers draws once for each server except the first. Later draws are random.
       const random = () => (++draws < servers.length ? 0.999 : Math.random())
-      return sessions.open(servers.map(({ connectString }) => connectString).join(','), { random, ...options })
+      return sessions.open(servers.map(({ connectString }) => connectString).join(','), {
+        random,
+        connectTimeout: 60_000,
+        ...options,
+      })
     }
 
     /** Opens a session that holds the lock through the follower, and one that waits for it through another server. */

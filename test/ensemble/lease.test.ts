@@ -23,7 +23,7 @@ describe('a lock while servers are cut off', () => {
   }
 
   it(`never has two holders, and moves with its holder to another server (SEED=${seed})`, async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     const outcomes = await inVirtualTime(40, true)
     expect(
       outcomes.filter(({ overlap }) => overlap > 0),
@@ -38,7 +38,7 @@ describe('a lock while servers are cut off', () => {
   })
 
   it(`has two holders if the client does not ask the leader (SEED=${seed})`, async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     const outcomes = await inVirtualTime(20, false)
     expect(outcomes.filter(({ overlap }) => overlap > 0).length, tableOf(outcomes)).to.be.above(0)
   })

@@ -1,5 +1,7 @@
 // Connections that are cut, and a server that restarts.
 import { expect } from 'chai'
+import { explain } from '../../src/protocol/index.ts'
+import { Mutex } from '../../src/recipes/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../../environment/until.ts'
 import { SHORT_ATTEMPTS } from '../recipes/sessions.ts'
@@ -40,6 +42,26 @@ export function connectionSuite(subject: Subject): void {
     expect(events).to.deep.equal(['NodeChildrenChanged'])
     expect(client.sessionId).to.equal(sessionId)
     await subject.client.whenConnected()
+  })
+
+  it('confirms the session of a holder, also if that may not read the root', async () => {
+    const { client, path, sessions, server } = subject
+    let asked = 0
+    const holder = await sessions.open(`${server.connectString}${path}`, {
+      sessionTimeout: 2000,
+      onFrame: frame => void (/^client \S* ?multi/.test(explain(frame.bytes, frame).sentence) && asked++),
+    })
+    const everyone = (perms: number) => [{ perms, id: { scheme: 'world', id: 'anyone' } }]
+    const [all, read] = [31, 1]
+    await client.setACL('/', everyone(all - read))
+    try {
+      await using held = await new Mutex(holder, '/lock').acquire()
+      const [from, { disconnects }] = [asked, holder.stats]
+      await until(() => asked > from + 5)
+      expect([held.signal.aborted, holder.stats.disconnects]).to.deep.equal([false, disconnects])
+    } finally {
+      await client.setACL('/', everyone(all))
+    }
   })
 
   it('ends the session when the client is closed', async () => {
