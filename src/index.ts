@@ -14,13 +14,10 @@ export {
   type ClientInfo,
   type CreateMode,
   type ErrorCode,
-  type ErrorContext,
-  type ExplainOptions,
   type Explanation,
   type Fate,
   type Id,
   type MultiFailure,
-  type ServerErrorCode,
   type Stat,
 } from './protocol/index.ts'
 export type { TlsOptions } from './transport/tls.ts'
@@ -31,5 +28,5 @@ export {
   type Transport,
   type TransportHandler,
 } from './transport/transport.ts'
-export type { ResolveSrv, SrvRecord } from './transport/srv.ts'
+export type { SrvRecord } from './transport/srv.ts'
 export type {} from './runtime/node-types.d.ts'

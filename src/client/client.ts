@@ -332,7 +332,7 @@ export class Client extends Operations implements AsyncDisposable {
    * server.dropConnections()
    * await next // => 'suspended'
    */
-  on(event: 'state', listener: StateListener): this {
+  on(event: 'state', listener: (state: State, previous: State) => void): this {
     checkEvent('on', event, listener)
     this.#listeners ??= new Map()
     if (this.#listeners.has(listener)) return this
@@ -352,7 +352,7 @@ export class Client extends Operations implements AsyncDisposable {
    * await zk.close()
    * states // => []
    */
-  off(event: 'state', listener: StateListener): this {
+  off(event: 'state', listener: (state: State, previous: State) => void): this {
     checkEvent('off', event, listener)
     const own = this.#listeners?.get(listener)
     this.#listeners?.delete(listener)

@@ -23,7 +23,7 @@ export type {
   WatchMessage,
 } from '../session/diagnostics.ts'
 export type { Mechanism } from '../session/life/sasl.ts'
-export type { State, StateListener } from '../session/life/states.ts'
+export type { State } from '../session/life/states.ts'
 export type { ObservedFrame } from '../session/observed-frame.ts'
 export type { WatchCallback, WatchEvent } from '../session/watches/watch-event.ts'
 export type { Watcher } from '../session/watches/watcher.ts'

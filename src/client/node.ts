@@ -5,7 +5,7 @@ import { badArguments } from '../protocol/index.ts'
 import { mustBe, type Checks } from '../protocol/option-checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { srvLookup } from '../session/servers/srv.ts'
-import { resolveSrv, type ResolveSrv } from '../transport/srv.ts'
+import { resolveSrv, type SrvRecord } from '../transport/srv.ts'
 import { detectPlaintext, detectTls } from '../transport/tls-mismatch.ts'
 import { dialTls, type TlsOptions } from '../transport/tls.ts'
 import { shuffledLookup, systemLookup, tcp } from '../transport/tcp.ts'
@@ -53,8 +53,11 @@ export interface ConnectOptions extends CommonOptions {
    * for. Default: the domain of the connect string, `example.org` for `_zookeeper._tcp.example.org`.
    */
   srvDomain?: string | undefined
-  /** Looks up the SRV records of a `dns-srv://` connect string. Default: node:dns. */
-  resolveSrv?: ResolveSrv | undefined
+  /**
+   * Looks up the SRV records of a `dns-srv://` connect string. Rejects if the name has none or the lookup fails. Default:
+   * node:dns.
+   */
+  resolveSrv?: ((name: string) => Promise<readonly SrvRecord[]>) | undefined
 }
 
 const isDomain = (value: unknown): boolean => typeof value === 'string' && /^[^\s./:]+(\.[^\s./:]+)*$/.test(value)

@@ -18,12 +18,7 @@ export interface SrvRecord {
   port: number
 }
 
-/**
- * Returns the SRV records of a name. Rejects if it has none or the lookup fails.
- * @example
- * const resolveSrv: ResolveSrv = async name => [{ name: `zk1.${name}`, port: 2181 }]
- * await resolveSrv('example.org') // => [{ name: 'zk1.example.org', port: 2181 }]
- */
+/** Returns the SRV records of a name. Rejects if it has none or the lookup fails. */
 export type ResolveSrv = (name: string) => Promise<readonly SrvRecord[]>
 
 export const resolveSrv: ResolveSrv = name => promises.resolveSrv(name)

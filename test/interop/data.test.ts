@@ -1,6 +1,7 @@
 // zkwire's counters, leases and queues share nodes with those of Apache Curator and kazoo.
 import { expect } from 'chai'
-import { Counter, Lease, Queue, type CounterFormat } from '../../src/recipes/index.ts'
+import { Counter, Lease, Queue } from '../../src/recipes/index.ts'
+import type { CounterFormat } from '../../src/recipes/data/counter-format.ts'
 import { describeInterop, type InteropFixture } from './fixture.ts'
 import { curator, kazoo } from './peers.ts'
 

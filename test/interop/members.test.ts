@@ -1,6 +1,6 @@
 // zkwire's groups and services together with those of Curator and kazoo.
 import { expect } from 'chai'
-import { Membership, Services, uriOf, type MembershipDialect } from '../../src/recipes/index.ts'
+import { Membership, Services, uriOf } from '../../src/recipes/index.ts'
 import { until } from '../../environment/until.ts'
 import { describeInterop } from './fixture.ts'
 import { curatorMembers, kazooMembers, Peer } from './peers.ts'
@@ -93,7 +93,7 @@ describeInterop('groups and services with Curator', curatorMembers, all => {
 })
 
 describeInterop('groups with kazoo', kazooMembers, all => {
-  for (const dialect of ['party', 'shallowParty'] satisfies MembershipDialect[])
+  for (const dialect of ['party', 'shallowParty'] as const)
     it(`${dialect === 'party' ? 'Party' : 'ShallowParty'} and Membership see each other`, async () => {
       const ask = (peer: Peer | undefined, command: string, argument = '') =>
         peer?.ask(command, dialect, all.path, argument)

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readDocument } from '../support/document.ts'
+import { declaredCalls } from '../support/public-names.ts'
 import { root } from '../../environment/installed-tools.ts'
 import { run, userWithPackage, write, type User } from './user.ts'
 
@@ -157,6 +158,29 @@ describe('the type declarations of the package', () => {
       export const lockOf = (zk: Client): Lock => new Mutex(zk, '/lock')`
     expect(await compile(newest, resolutions.nodenext, { code })).to.equal('')
   })
+
+  it('let a user export what each call returns, because they export its type', async () => {
+    const exportsOf = ([entry, file]: readonly [entry: string, file: string]) =>
+      declaredCalls([file]).flatMap(({ name }, i) => {
+        const [, owner, method] = /^(\w+)\.(\w+)$/.exec(name) ?? []
+        if (owner === undefined || owner === 'Iteration') return []
+        const type = `import('${entry}').${owner}`
+        const args = `...([] as unknown as Parameters<${type}['${method}']>)`
+        return [`export const call${i} = (of: ${type}) => of.${method}(${args})`]
+      })
+    for (const entry of [
+      ['zkwire', 'src/index.ts'],
+      ['zkwire/recipes', 'src/recipes/index.ts'],
+      ['zkwire/server', 'src/server/index.ts'],
+    ] as const) {
+      const calls = exportsOf(entry)
+      expect(calls.length).to.be.above(10)
+      // A mechanism of SASL is passed to the client, and its own types are in an entry point of its own.
+      const code = ["import type {} from 'zkwire/sasl'", ...calls].join('\n')
+      const options = { ...resolutions.nodenext, lib: ['es2022', 'esnext.disposable'], declaration: true }
+      expect(await compile(newest, options, { code })).to.equal('')
+    }
+  }).timeout(120_000)
 
   it('compile in a CommonJS module with verbatimModuleSyntax', async () => {
     const code = `

@@ -80,7 +80,7 @@ describe('every recipe', () => {
       ...Object.keys(running).map(name => `${name}.close`),
       ...Object.keys(held).map(name => `${name}.release`),
     ]
-    const untilTheirEnd = ['QueueItem.complete', 'ReadHeld.upgrade', 'WriteHeld.downgrade']
+    const untilTheirEnd = ['Iteration.return', 'QueueItem.complete', 'ReadHeld.upgrade', 'WriteHeld.downgrade']
     const ends = [...mustEnd.filter(name => name !== 'Lease.release'), ...untilTheirEnd]
     expect(without('signal')).to.have.members(ends)
     const runUntilAborted = ['LeaderElection.lead', 'Partitioner.run', 'Queue.consume']

@@ -2,37 +2,9 @@
 import { aFunction, aSignal } from '../../client/recipe-support.ts'
 import type { Stat } from '../../protocol/index.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import type { Cache } from './cache.ts'
 import type { CacheChangesOptions } from './changes.ts'
 import type { CacheCodec } from './content.ts'
-
-/**
- * `loading`: the copy is not complete yet. `live`: the copy follows the tree. `stale`: the connection is lost, or the
- * cache reads what has changed meanwhile. `closed`: the cache has ended, and its copy does not change any more.
- * @example
- * await using cache = new Cache(zk, '/settings')
- * const states: CacheState[] = [cache.state]
- * await cache.ready
- * states.concat(cache.state) // => ['loading', 'live']
- */
-export type CacheState = 'loading' | 'live' | 'stale' | 'closed'
-
-/**
- * A cache whose copy another one can begin with.
- * @example
- * await zk.create('/settings', 'blue')
- * const last = new Cache(zk, '/settings')
- * await last.ready
- * await last.close()
- * const previous: PreviousCache = last
- * await using cache = new Cache(other, '/settings', { previous })
- * cache.get('/settings')?.data?.toString() // => 'blue'
- */
-export interface PreviousCache {
-  /** The node at the top of the copy. */
-  readonly path: string
-  /** The state of that cache. */
-  readonly state: CacheState
-}
 
 /**
  * Options of a {@link Cache}. If one of its functions throws, the node in question is hidden, and the error is passed to
@@ -74,7 +46,7 @@ export interface CacheOptions {
    * A cache of the same path that has ended, for example with an earlier session. The new cache begins with the copy of
    * that one, and reports how the tree differs from it. Default: begins empty.
    */
-  previous?: PreviousCache | undefined
+  previous?: Cache | undefined
   /** Closes the cache when it aborts. `ready` and iterations then reject with its reason. Default: no signal. */
   signal?: AbortSignal | undefined
 }

@@ -9,7 +9,7 @@ import { checkArguments } from '../node/arguments.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { RecipeError } from '../node/recipe-error.ts'
-import { cacheOptionChecks, changesOptionChecks, type CacheOptions, type CacheState } from './cache-options.ts'
+import { cacheOptionChecks, changesOptionChecks, type CacheOptions } from './cache-options.ts'
 import {
   Changes,
   type CacheChange,
@@ -134,8 +134,12 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
 
   // The copy
 
-  /** Says whether the copy follows the tree: see {@link CacheState}. */
-  get state(): CacheState {
+  /**
+   * Says whether the copy follows the tree. `loading`: the copy is not complete yet. `live`: it follows the tree.
+   * `stale`: the connection is lost, or the cache reads what has changed meanwhile. `closed`: the cache has ended, and its
+   * copy does not change any more.
+   */
+  get state(): 'loading' | 'live' | 'stale' | 'closed' {
     if (this.#closed !== undefined) return 'closed'
     if (!this.#isReady) return 'loading'
     const { state, stats } = this.client

@@ -1,15 +1,5 @@
 // How a counter is stored: the bytes of Curator's and kazoo's counters. Pure functions.
 
-/**
- * The bytes of a counter. `int64`: 8 bytes, big-endian, as Curator's DistributedAtomicLong. `int32`: 4 bytes, as
- * Curator's SharedCount and DistributedAtomicInteger, and as kazoo's Counter with `support_curator`. `decimal`: decimal
- * digits, as kazoo's Counter.
- * @example
- * const format: CounterFormat = 'decimal'
- * await new Counter(zk, '/orders', { format }).add(12)
- * const { data } = await zk.getData('/orders')
- * data?.toString() // => '12'
- */
 export type CounterFormat = 'int64' | 'int32' | 'decimal'
 
 interface Format {

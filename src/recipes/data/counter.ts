@@ -13,31 +13,25 @@ import { readIdentified, SharedValue } from './shared-value.ts'
 import type { VersionedData } from './shared-value-options.ts'
 
 /**
- * An integer: a bigint, or a number that is a safe integer.
- * @example
- * const values: Integer[] = [1, 2n]
- * const counter = new Counter(zk, '/counters/orders')
- * for (const value of values) await counter.add(value)
- * await counter.get() // => 3n
- */
-export type Integer = bigint | number
-
-/**
  * Options of a {@link Counter}.
  * @example
  * const options: CounterOptions = { format: 'int32', initial: 100 }
  * await new Counter(zk, '/counters/orders', options).increment() // => 101n
  */
 export interface CounterOptions {
-  /** The bytes of the node. All users of a counter must choose the same. Default: 'int64'. */
+  /**
+   * The bytes of the node. All users of a counter must choose the same. `int64`: 8 bytes, big-endian, as Curator's
+   * DistributedAtomicLong. `int32`: 4 bytes, as Curator's SharedCount and DistributedAtomicInteger, and as kazoo's Counter
+   * with `support_curator`. `decimal`: decimal digits, as kazoo's Counter. Default: 'int64'.
+   */
   format?: CounterFormat | undefined
-  /** The value while the node does not exist or is empty. Default: 0. */
-  initial?: Integer | undefined
+  /** The value while the node does not exist or is empty: a bigint or a safe integer. Default: 0. */
+  initial?: bigint | number | undefined
   /** The ACL of the node if it is created. Default: the world may do anything. */
   acl?: readonly ACL[] | undefined
 }
 
-const isInteger = (value: unknown): value is Integer => typeof value === 'bigint' || Number.isSafeInteger(value)
+const isInteger = (value: unknown): value is bigint | number => typeof value === 'bigint' || Number.isSafeInteger(value)
 const anInteger = 'a bigint or a safe integer'
 
 const counterChecks: Checks<CounterOptions> = {
@@ -101,7 +95,7 @@ export class Counter implements AsyncDisposable {
    * await orders.add(2) // => 2n
    * await orders.add(-3n) // => -1n
    */
-  async add(delta: Integer, options: WaitOptions = {}): Promise<bigint> {
+  async add(delta: bigint | number, options: WaitOptions = {}): Promise<bigint> {
     return this.#add('add', delta, options)
   }
 
@@ -130,7 +124,7 @@ export class Counter implements AsyncDisposable {
    * const orders = new Counter(zk, '/orders')
    * await orders.set(7) // => 7n
    */
-  async set(value: Integer, options: WaitOptions = {}): Promise<bigint> {
+  async set(value: bigint | number, options: WaitOptions = {}): Promise<bigint> {
     const bytes = this.#encode(this.#checked('set', value))
     return this.#decode(await this.#value.set(bytes, options))
   }
@@ -143,7 +137,11 @@ export class Counter implements AsyncDisposable {
    * await orders.compareAndSet(0, 5) // => 5n
    * await orders.compareAndSet(0, 6) // => null
    */
-  async compareAndSet(expected: Integer, next: Integer, options: WaitOptions = {}): Promise<bigint | null> {
+  async compareAndSet(
+    expected: bigint | number,
+    next: bigint | number,
+    options: WaitOptions = {},
+  ): Promise<bigint | null> {
     const [present, value] = [this.#checked('compareAndSet', expected), this.#checked('compareAndSet', next)]
     let isEqual = false as boolean
     const replaced = (current: bigint) => {
@@ -215,7 +213,7 @@ export class Counter implements AsyncDisposable {
     return this.close()
   }
 
-  async #add(op: string, delta: Integer, options: WaitOptions): Promise<bigint> {
+  async #add(op: string, delta: bigint | number, options: WaitOptions): Promise<bigint> {
     const change = this.#checked(op, delta)
     return this.#decode(await this.#update(op, current => current + change, options))
   }
@@ -228,7 +226,7 @@ export class Counter implements AsyncDisposable {
     return this.#value.updateAs(op, encoded, options)
   }
 
-  #checked(op: string, value: Integer): bigint {
+  #checked(op: string, value: bigint | number): bigint {
     if (!isInteger(value)) throw badArguments(op, this.path, `the number must be ${anInteger}`)
     return BigInt(value)
   }

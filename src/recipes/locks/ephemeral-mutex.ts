@@ -15,17 +15,8 @@ import { NodeHeld, type Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 
-/**
- * Options of an {@link EphemeralMutex}. There is no `onForeignContenders`, because the lock has no directory that could
- * contain other nodes.
- * @example
- * const options: EphemeralMutexOptions = { id: 'host-1' }
- * const lock = new EphemeralMutex(zk, '/locks/report', options)
- * await using held = await lock.acquire()
- * const [holder] = await lock.contenders()
- * holder?.id // => 'host-1'
- */
-export type EphemeralMutexOptions = Omit<LockOptions, 'onForeignContenders'>
+/** Without `onForeignContenders`, because the lock has no directory that could contain other nodes. */
+type EphemeralMutexOptions = Omit<LockOptions, 'onForeignContenders'>
 
 const { id, acl } = lockOptionChecks
 const mutexChecks: Checks<EphemeralMutexOptions> = { id, acl }

@@ -120,13 +120,6 @@ export abstract class Held implements AsyncDisposable {
  */
 export const isEarlyEnd = (cause: unknown): boolean => isCode(cause, 'SESSIONEXPIRED')
 
-/**
- * Options of a lock that is held.
- * @example
- * const options: HoldOptions = { watchOwnNode: true }
- * await using held = await new Mutex(zk, '/locks/orders').acquire(options)
- * await revoke(other, held.path) // => true
- */
 export interface HoldOptions {
   /**
    * Watches the lock's own node while the lock is held. `signal` then also aborts when another client deletes the node,

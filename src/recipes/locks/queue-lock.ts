@@ -14,7 +14,6 @@ import {
 } from '../node/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
-import type { OnForeignContenders } from '../queue/foreign-contenders.ts'
 import type { ContenderNode, LockQueue } from '../queue/lock-queue.ts'
 import type { Waiter } from '../queue/waiter.ts'
 import { NodeHeld, type Held } from './held.ts'
@@ -38,25 +37,19 @@ export interface LockOptions {
    */
   acl?: readonly ACL[] | undefined
   /**
-   * Called if the directory contains contenders of another library or dialect: they and this lock do not wait for each
-   * other. Each lock object calls it at most once for each of its directories; a ReadWriteLock at most once for each
+   * Called with the names of the nodes and the path of the directory, if the directory contains contenders of another
+   * library or dialect: they and this lock do not wait for each other. Each lock object calls it at most once for each of its directories; a ReadWriteLock at most once for each
    * side. Errors that it throws are passed to the client's `onUncaughtError`. Default: emits the process warning
    * ZKWIRE_FOREIGN_CONTENDERS.
    */
-  onForeignContenders?: OnForeignContenders | undefined
+  onForeignContenders?: ((names: readonly string[], directory: string) => void) | undefined
 }
 
-/**
- * Options of HerdMutex.
- * @example
- * const options: HerdMutexOptions = { dialect: 'kazoo', id: 'host-1' }
- * await using held = await new HerdMutex(zk, '/locks/orders', options).acquire()
- * held.path // => /__lock__0000000000$/
- */
+/** Options of HerdMutex. */
 export interface HerdMutexOptions extends LockOptions {
   /**
-   * The names of the nodes. They decide which libraries can share the lock. All users of a lock must choose the same.
-   * Default: 'curator'.
+   * The names of the nodes. They decide which libraries can share the lock: Curator, kazoo, or the recipes that are part of
+   * ZooKeeper (WriteLock, and `zoo_lock` in C). All users of a lock must choose the same. Default: 'curator'.
    */
   dialect?: DialectName | Dialect | undefined
 }

@@ -29,14 +29,6 @@ export interface ReadWriteDialect {
   readonly write: Dialect
 }
 
-/**
- * The libraries whose names are built in: Curator (InterProcessReadWriteLock) and kazoo (ReadLock and WriteLock).
- * kazoo's ReadLock, at least in 2.8.0, also waits for later writers, which wait for it (kazoo#649).
- * @example
- * const dialect: ReadWriteDialectName = 'kazoo'
- * await using held = await new ReadWriteLock(zk, '/locks/orders', { dialect }).readLock.acquire()
- * held.path // => /__rlock__0000000000$/
- */
 export type ReadWriteDialectName = 'curator' | 'kazoo'
 
 interface Pair {

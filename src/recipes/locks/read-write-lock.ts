@@ -29,8 +29,9 @@ import { useHeld } from './use-held.ts'
  */
 export interface ReadWriteLockOptions extends LockOptions {
   /**
-   * The names of the nodes. They decide which libraries can share the lock. All users of a lock must choose the same.
-   * Default: 'curator'.
+   * The names of the nodes. They decide which libraries can share the lock: Curator (InterProcessReadWriteLock) or kazoo
+   * (ReadLock and WriteLock). kazoo's ReadLock, at least in 2.8.0, also waits for later writers, which wait for it
+   * (kazoo#649). All users of a lock must choose the same. Default: 'curator'.
    */
   dialect?: ReadWriteDialectName | ReadWriteDialect | undefined
   /**

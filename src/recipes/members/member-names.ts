@@ -1,16 +1,6 @@
 // The names and the data of members, as other libraries write them.
 import type { Data } from '../../client/index.ts'
 
-/**
- * `curator`: as GroupMember of Curator; the name is the id. `party`: as kazoo's Party; the name is a UUID, and the data
- * is the id. `shallowParty`: as kazoo's ShallowParty; the name is a UUID and the id.
- * @example
- * const dialect: MembershipDialect = 'party'
- * await using group = new Membership('/workers', { id: 'host-1', dialect })
- * await group.start(zk)
- * const { children } = await zk.getChildren('/workers')
- * children[0] // => /^[0-9a-f]{32}__party__$/
- */
 export type MembershipDialect = 'curator' | 'party' | 'shallowParty'
 
 interface Naming {

@@ -60,7 +60,11 @@ export interface MembershipOptions {
   id?: string | undefined
   /** The data of this member. Default: an empty string. The dialects of kazoo have no data. */
   data?: Data | undefined
-  /** Decides the names of the nodes. All members of a group must choose the same. Default `curator`. */
+  /**
+   * Decides the names of the nodes. All members of a group must choose the same. `curator`: as GroupMember of Curator; the
+   * name is the id. `party`: as kazoo's Party; the name is a UUID, and the data is the id. `shallowParty`: as kazoo's
+   * ShallowParty; the name is a UUID and the id. Default `curator`.
+   */
   dialect?: MembershipDialect | undefined
   /** ACL of the member's node and of a missing group. Default: openACL. */
   acl?: readonly ACL[] | undefined

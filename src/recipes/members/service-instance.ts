@@ -20,16 +20,6 @@ export interface UriPart {
   variable: boolean
 }
 
-/**
- * `DYNAMIC` and `DYNAMIC_SEQUENTIAL` instances end with their process, `STATIC` and `PERMANENT` ones do not.
- * @example
- * const serviceType: ServiceType = 'PERMANENT'
- * await using services = new Services('/services')
- * await services.start(zk)
- * const { path } = await services.register({ name: 'api', id: '1', serviceType })
- * const stat = await zk.exists(path)
- * stat?.ephemeralOwner // => 0n
- */
 export type ServiceType = (typeof serviceTypes)[number]
 export const serviceTypes = ['DYNAMIC', 'STATIC', 'PERMANENT', 'DYNAMIC_SEQUENTIAL'] as const
 
@@ -57,7 +47,10 @@ export interface ServiceInstance<P = unknown> {
   readonly payload: P | null
   /** When the instance was registered, in milliseconds since 1970. */
   readonly registrationTimeUTC: number
-  /** Whether the instance ends with its process. */
+  /**
+   * Whether the instance ends with its process: `DYNAMIC` and `DYNAMIC_SEQUENTIAL` ones do, `STATIC` and `PERMANENT` ones do
+   * not.
+   */
   readonly serviceType: ServiceType
   /** See {@link uriOf}. */
   readonly uriSpec: { readonly parts: readonly UriPart[] } | null

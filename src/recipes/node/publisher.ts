@@ -10,7 +10,13 @@ import { Listeners } from './listeners.ts'
  */
 export type Difference<S, T> = (before: S | undefined, after: S) => T | undefined
 
-/** What `changes()` returns, for a `for await` loop. */
+/**
+ * What `changes()` returns: an iterator for one `for await` loop. `return()` ends it, as `break` does.
+ * @example
+ * const changes: Iteration<bigint> = new Counter(zk, '/orders').changes()
+ * await changes.next() // => { value: 0n, done: false }
+ * await changes.return() // => { value: undefined, done: true }
+ */
 export interface Iteration<T> extends AsyncIterator<T, undefined>, AsyncIterable<T> {
   return(): Promise<IteratorResult<T, undefined>>
 }

@@ -22,14 +22,6 @@ export interface Dialect {
   readonly pattern: RegExp
 }
 
-/**
- * The libraries whose names of nodes are built in: Curator, kazoo, and the recipes that are part of ZooKeeper
- * (WriteLock, and `zoo_lock` in C).
- * @example
- * const dialect: DialectName = 'kazoo'
- * await using held = await new Mutex(zk, '/locks/orders', { dialect }).acquire()
- * held.path // => /__lock__0000000000$/
- */
 export type DialectName = 'curator' | 'kazoo' | 'zookeeper'
 
 /** How one kind of contender is named: the start of its name, and how to read its number from a name. */

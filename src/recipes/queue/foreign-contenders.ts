@@ -4,17 +4,7 @@ import { callLater } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import { foreignContendersIn, type Naming } from './dialect.ts'
 
-/**
- * Receives the contenders of other libraries or dialects in a lock's directory.
- * @param names the names of their nodes
- * @param directory the path of the directory
- * @example
- * await using held = await new Mutex(other, '/locks/orders', { dialect: 'kazoo' }).acquire()
- * const onForeignContenders: OnForeignContenders = (names, directory) => {
- *   `${names.length} in ${directory}` // => '1 in /locks/orders'
- * }
- * await new Mutex(zk, '/locks/orders', { onForeignContenders }).use(() => undefined)
- */
+/** Receives the names of the contenders' nodes, and the path of the directory. */
 export type OnForeignContenders = (names: readonly string[], directory: string) => void
 
 /** Returns a function that receives each list of the directory, and reports the first foreign contenders, once. */

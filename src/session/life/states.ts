@@ -39,16 +39,6 @@ export const isConnected = (state: State): boolean => state === 'connected' || s
 /** The code of the error that every call rejects with in a terminal state. */
 export const terminalCodes = { expired: 'SESSIONEXPIRED', authFailed: 'AUTHFAILED', closed: 'CLOSED' } as const
 
-/**
- * Called after a change of the state.
- * @example
- * const listener: StateListener = (state, previous) => {
- *   `${previous} to ${state}` // => 'connected to suspended'
- *   zk.off('state', listener)
- * }
- * zk.on('state', listener)
- * server.dropConnections()
- */
 export type StateListener = (state: State, previous: State) => void
 
 /** The state of one session, and the listeners to its changes. */

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
-import { Counter, RecipeError, type CounterFormat, type CounterOptions } from '../../../src/recipes/index.ts'
+import type { CounterFormat } from '../../../src/recipes/data/counter-format.ts'
+import { Counter, RecipeError, type CounterOptions } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 

@@ -1,7 +1,7 @@
 // Queue and Counter in small random worlds. WORLDS=10000 sets their number. A failure prints the seed that reproduces
 // it: SEED=… WORLDS=1.
 import { expect } from 'chai'
-import { Counter, Queue, type CounterFormat } from '../../../src/recipes/index.ts'
+import { Counter, Queue } from '../../../src/recipes/index.ts'
 import { oneOf, seed } from '../../support/seeded-random.ts'
 import { QueueModel } from './queue-model.ts'
 import { World, type Host } from './worlds.ts'
@@ -21,7 +21,7 @@ async function runAll(run: (seed: number, happened: (what: string) => void) => P
  * counted twice would clear its bit.
  */
 async function countInWorld(worldSeed: number, happened: (what: string) => void): Promise<readonly string[]> {
-  const format: CounterFormat = 'decimal'
+  const format = 'decimal'
   const counted: bigint[] = []
   const unknown: bigint[] = []
   let bit = 1n
