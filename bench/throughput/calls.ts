@@ -2,7 +2,6 @@
 import { loadavg } from 'node:os'
 import { thisMachine } from '../output/result.ts'
 import { exitWithUsageError, parseOrExit, UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
-import { median } from '../measure/statistics.ts'
 import { rotated } from '../processes/measuring-process.ts'
 import { Bench, startServer } from './bench.ts'
 import { callTableOf, slowdownsOf } from './call-table.ts'
@@ -65,7 +64,10 @@ function parseOptions(args: readonly string[]): Options | 'help' {
   }
 }
 
-/** Measures the subjects once: they take turns, in another order each time. Returns the medians of their turns. */
+/**
+ * Measures the subjects once: they take turns, in another order each time. Returns the least figures of their turns,
+ * because other programs of the machine can only add to them.
+ */
 async function measureRound(bench: Bench, workload: Workload, turns: number): Promise<Map<SubjectName, Sample>> {
   const all = await Promise.all(
     subjects.map(async name => ({ name, turns: await bench.open(workload, name), samples: [] as Sample[] })),
@@ -73,12 +75,12 @@ async function measureRound(bench: Bench, workload: Workload, turns: number): Pr
   for (let turn = 0; turn < turns; turn++)
     for (const { samples, turns } of rotated(all, turn)) samples.push(await turns.measure())
   await Promise.all(all.map(({ turns }) => turns.end()))
-  const middle = (samples: readonly Sample[]): Sample => ({
+  const least = (samples: readonly Sample[]): Sample => ({
     operations: 1,
-    cpu: median(samples.map(figureOf.cpu)),
-    ms: median(samples.map(({ ms, operations }) => ms / operations)),
+    cpu: Math.min(...samples.map(figureOf.cpu)),
+    ms: Math.min(...samples.map(({ ms, operations }) => ms / operations)),
   })
-  return new Map(all.map(({ name, samples }) => [name, middle(samples)]))
+  return new Map(all.map(({ name, samples }) => [name, least(samples)]))
 }
 
 async function main(options: Options, before: Reference): Promise<number> {
