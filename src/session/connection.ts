@@ -29,7 +29,7 @@ import {
   type TransportHandler,
 } from '../transport/transport.ts'
 import { readConnectResponse } from './handshake.ts'
-import { Heartbeat, type HeartbeatOwner } from './heartbeat.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { observeReceived, observeSent, type FrameObserver } from './observed-frame.ts'
 import { encodeAhead } from './requests/backlog.ts'
 import { Inflight } from './requests/inflight.ts'
@@ -77,7 +77,7 @@ export interface ConnectionSettings {
 /** Shared by all connections: a frame is decoded synchronously from start to end, so only one is ever in use. */
 const reader = new Reader()
 
-export class Connection implements TransportHandler, HeartbeatOwner {
+export class Connection implements TransportHandler {
   readonly #owner: ConnectionOwner
   readonly #settings: ConnectionSettings
   /** The clock of the settings. A field, because each chunk of bytes needs it. */
@@ -347,14 +347,17 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   // From the heartbeat
 
+  /** Called at each beat. Returns the milliseconds after which the next must follow at the latest. */
   onBeat(): number {
     return this.#owner.onBeat()
   }
 
+  /** When the oldest request without a reply was sent, by {@link Clock.now}; Infinity if there is none. */
   get oldestRequestSentAt(): number {
     return this.#inflight.oldest?.sentAt?.now ?? Infinity
   }
 
+  /** Sends a ping at once. Returns the time of sending. */
   sendPing(): Timestamp {
     encodeRequest(this.#writer, xids.ping, operations.ping, {}, Infinity)
     const sentAt = this.#startBatch()
@@ -362,6 +365,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     return sentAt
   }
 
+  /** The session was not established, or not authenticated, within the time for one attempt. */
   onAttemptTimeout(): void {
     const missing = this.#isEstablished
       ? 'not authenticated'

@@ -1,18 +1,7 @@
 // Decides when a connection sends a ping, and when it has failed. One timer serves the timeout of the attempt first,
 // then the heartbeat.
 import type { Clock, Timestamp } from '../runtime/clock.ts'
-
-export interface HeartbeatOwner {
-  /** Called at each beat. Returns the milliseconds after which the next must follow at the latest. */
-  onBeat(): number
-  /** When the oldest request without a reply was sent, by {@link Clock.now}; Infinity if there is none. */
-  readonly oldestRequestSentAt: number
-  /** Sends a ping at once. Returns the time of sending. */
-  sendPing(): Timestamp
-  /** The session was not established, or not authenticated, within the time for one attempt. */
-  onAttemptTimeout(): void
-  onSilence(detail: string): void
-}
+import type { Connection } from './connection.ts'
 
 /**
  * A packet must be sent at least every third of the session timeout. This share is smaller, to allow for late timers.
@@ -21,7 +10,7 @@ const PING_SHARE = 0.3
 
 export class Heartbeat {
   readonly #clock: Clock
-  readonly #owner: HeartbeatOwner
+  readonly #connection: Connection
   /** Session timeout, ms; 0 before {@link start}. */
   #timeout = 0
   #lastSent = 0
@@ -38,9 +27,9 @@ export class Heartbeat {
   #timer: unknown
   #firesAt = Infinity
 
-  constructor(clock: Clock, attemptTimeout: number, owner: HeartbeatOwner) {
+  constructor(clock: Clock, attemptTimeout: number, connection: Connection) {
     this.#clock = clock
-    this.#owner = owner
+    this.#connection = connection
     this.#fireIn(attemptTimeout, clock.now())
   }
 
@@ -102,7 +91,7 @@ export class Heartbeat {
   #fire(): void {
     this.#firesAt = Infinity
     if (this.#timeout > 0) this.#beat()
-    else this.#owner.onAttemptTimeout()
+    else this.#connection.onAttemptTimeout()
   }
 
   /**
@@ -112,10 +101,10 @@ export class Heartbeat {
    * events, or a frame that never ends, but answers nothing for the session timeout while a reply is due.
    */
   #beat(): void {
-    const ownerCheckIn = this.#owner.onBeat()
+    const nextCheckIn = this.#connection.onBeat()
     if (this.#firesAt === -Infinity) return
     const now = this.#clock.now()
-    const oldestSentAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#owner.oldestRequestSentAt)
+    const oldestSentAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#connection.oldestRequestSentAt)
     const silentUntil = Math.max(this.#lastReceived + (this.#timeout * 2) / 3, oldestSentAt + this.#timeout / 3)
     const unansweredUntil = Math.max(this.#lastAnswered, oldestSentAt) + this.#timeout
     const isSilent = now >= silentUntil
@@ -124,12 +113,12 @@ export class Heartbeat {
         ? (['sent', this.#lastReceived] as const)
         : (['answered', this.#lastAnswered] as const)
       if (this.#suspicion === missing)
-        return this.#owner.onSilence(`the server ${missing} nothing for ${Math.round(now - since)} ms`)
+        return this.#connection.onSilence(`the server ${missing} nothing for ${Math.round(now - since)} ms`)
       this.#suspicion = missing
       return this.#fireIn(0, now)
     }
-    if (now >= this.#lastSent + this.#timeout * PING_SHARE) this.#pings.push(this.#owner.sendPing())
-    const next = Math.min(silentUntil, unansweredUntil, this.#lastSent + this.#timeout * PING_SHARE, now + ownerCheckIn)
+    if (now >= this.#lastSent + this.#timeout * PING_SHARE) this.#pings.push(this.#connection.sendPing())
+    const next = Math.min(silentUntil, unansweredUntil, this.#lastSent + this.#timeout * PING_SHARE, now + nextCheckIn)
     this.#fireIn(Math.max(1, next - now), now)
   }
 }

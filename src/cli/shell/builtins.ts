@@ -1,23 +1,13 @@
 // The commands that only a shell has. They are commands like the others, so that help and completion know them.
 import { badArguments } from '../../protocol/index.ts'
-import { command, type Command, type CommandTable } from '../runner/command.ts'
+import { command, type Command } from '../runner/command.ts'
 import { CommandError, statuses, UsageError } from '../runner/failure.ts'
 import { escaped } from '../runner/text.ts'
+import type { Shell } from './shell.ts'
 import { quoted } from './words.ts'
 
-export interface BuiltinOwner {
-  readonly commands: CommandTable
-  /** The current node. */
-  current: string
-  /** The commands that run in the background, by their numbers. */
-  readonly jobs: ReadonlyMap<number, string>
-  start(command: Command, args: readonly string[], text: string): number
-  stop(number: number): boolean
-  end(): void
-}
-
-export function builtinsOf(owner: BuiltinOwner): [string, () => Promise<Command>][] {
-  let previous = owner.current
+export function builtinsOf(shell: Shell): [string, () => Promise<Command>][] {
+  let previous = shell.current
   const all = [
     command({
       name: 'cd',
@@ -32,8 +22,8 @@ export function builtinsOf(owner: BuiltinOwner): [string, () => Promise<Command>
         const path = typed.endsWith('/-') ? previous : typed
         if ((await (await client()).exists(path, { signal })) === null)
           throw new CommandError(statuses.refused, `NONODE: there is no node ${escaped(path)}`)
-        previous = owner.current
-        owner.current = path
+        previous = shell.current
+        shell.current = path
       },
     }),
     command({
@@ -42,7 +32,7 @@ export function builtinsOf(owner: BuiltinOwner): [string, () => Promise<Command>
       arguments: [],
       options: {},
       connects: false,
-      run: ({ out }) => out.show(owner.current, () => escaped(owner.current)),
+      run: ({ out }) => out.show(shell.current, () => escaped(shell.current)),
     }),
     command({
       name: '.watch',
@@ -53,12 +43,12 @@ export function builtinsOf(owner: BuiltinOwner): [string, () => Promise<Command>
       async run({ optional, values, out, commands }) {
         const path = optional('PATH')
         if (path === undefined) {
-          for (const [number, text] of owner.jobs) await out.line(`[${number}] ${escaped(text)}`)
+          for (const [number, text] of shell.jobs) await out.line(`[${number}] ${escaped(text)}`)
           return
         }
         const watch = await commands.get('watch')?.()
         if (watch === undefined) throw badArguments('.watch', path, 'there is no command watch')
-        owner.start(watch, [...(values.recursive ? ['-r'] : []), path], quoted(path))
+        shell.start(watch, [...(values.recursive ? ['-r'] : []), path], quoted(path))
       },
     }),
     command({
@@ -70,8 +60,8 @@ export function builtinsOf(owner: BuiltinOwner): [string, () => Promise<Command>
       hasJson: false,
       run({ optional }) {
         const text = optional('NUMBER')
-        if (text === undefined) for (const number of owner.jobs.keys()) owner.stop(number)
-        else if (!owner.stop(Number(text))) throw new UsageError(`there is no .watch ${text}`)
+        if (text === undefined) for (const number of shell.jobs.keys()) shell.stop(number)
+        else if (!shell.stop(Number(text))) throw new UsageError(`there is no .watch ${text}`)
         return Promise.resolve()
       },
     }),
@@ -83,7 +73,7 @@ export function builtinsOf(owner: BuiltinOwner): [string, () => Promise<Command>
       connects: false,
       hasJson: false,
       run() {
-        owner.end()
+        shell.end()
         return Promise.resolve()
       },
     }),

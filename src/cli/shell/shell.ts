@@ -6,7 +6,7 @@ import type { Command, CommandTable, Host } from '../runner/command.ts'
 import { messageOf, statuses, statusOf, unknownCommand, UsageError } from '../runner/failure.ts'
 import { runCommand } from '../runner/run.ts'
 import { Signals } from '../runner/signals.ts'
-import { builtinsOf, type BuiltinOwner } from './builtins.ts'
+import { builtinsOf } from './builtins.ts'
 import { resolvePath } from './node-path.ts'
 import type { ShellSession } from './shell-session.ts'
 import { wordsOf } from './words.ts'
@@ -20,7 +20,7 @@ interface Job {
   readonly signals: Signals
 }
 
-export class Shell implements BuiltinOwner {
+export class Shell {
   readonly #host: Host
   readonly #session: ShellSession
   readonly #jobs = new Map<number, Job>()
@@ -75,6 +75,7 @@ export class Shell implements BuiltinOwner {
     return this.#isEnding
   }
 
+  /** The commands that run in the background, by their numbers. */
   get jobs(): ReadonlyMap<number, string> {
     return new Map([...this.#jobs].map(([number, { text }]) => [number, text]))
   }
