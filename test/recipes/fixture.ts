@@ -1,7 +1,7 @@
 // The fixture of a recipe's tests. They run on the embedded server in virtual time; tests that depend on the behaviour
 // of Apache's server run there too. A test fails if it leaves a node or a watch.
 import { expect } from 'chai'
-import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
+import { connect, type Client, type ConnectOptions, type Dial } from '../../src/index.ts'
 import type { Server } from '../../src/server/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../../environment/until.ts'
@@ -126,6 +126,19 @@ export class Fixture {
     const client = await this.open({ dial: faultyDial.dial, ...fastRetryOptions, ...options })
     if (fastRetryOptions.clock !== undefined) this.#fastRetryClients.add(client)
     return { faultyDial, client }
+  }
+
+  /** Opens a session of which each message arrives 20 ms later, as over a network; for the embedded server only. */
+  openSlow(): Promise<Client> {
+    const { clock, server } = this.#embedded
+    const dial: Dial = (address, handler) => {
+      const transport = server.dial(address, handler)
+      return {
+        write: bytes => void clock.setTimeout(() => transport.write(bytes), 20),
+        destroy: () => transport.destroy(),
+      }
+    }
+    return this.open({ dial })
   }
 
   /** Ends a session at the server. */

@@ -145,7 +145,7 @@ export class ItemClaim {
     try {
       const { data } = await this.#ownNode.create(() => client.getData(this.#entry), signal)
       // The node proves nothing while the session may be lost.
-      if (!isConfirmed(client)) await whenConfirmed(client, signal)
+      while (!isConfirmed(client)) await whenConfirmed(client, signal)
       return new QueueItem(this, data)
     } catch (error) {
       if (isCode(error, 'NODEEXISTS')) return 'taken'

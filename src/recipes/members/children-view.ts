@@ -53,7 +53,7 @@ export class ChildrenView<T> implements Startable {
     try {
       await new Promise<never>((_, reject) => this.#listen(cache, loop, reject))
     } finally {
-      void cache.close()
+      await cache.close()
     }
   }
 

@@ -1,10 +1,10 @@
 // A group of processes: each sees which others are there, and their data.
-import { copyOf, newDataProblem, newUuid } from '../../client/recipe-support.ts'
+import { checked, copyOf, newDataProblem, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, nameOf, pathProblem } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client, Data, SignalOption } from '../../client/index.ts'
 import type { CacheNode } from '../cache/changes.ts'
-import type { WaitOptions } from '../node/cancellable.ts'
+import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { ChildrenView, type Children } from './children-view.ts'
@@ -101,6 +101,7 @@ export class Membership implements AsyncDisposable {
   async setData(data: Data, options: WaitOptions = {}): Promise<void> {
     const problem = newDataProblem(data) ?? dataProblem(this.#options)
     if (problem !== undefined) throw badArguments('setData', this.path, problem)
+    checked('setData', this.path, options, waitOptionChecks)
     if (this.#isClosed) throw closed('setData', this.path)
     this.#data = copyOf(data)
     await this.#node?.setData(data, options)

@@ -183,9 +183,8 @@ export class PersistentEphemeral implements AsyncDisposable {
       await retryUntilDone(client, () => this.#node.remove(client, () => isKeptByAnother(loop)))
     } catch (error) {
       if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
-    } finally {
-      forget(loop)
     }
+    forget(loop)
   }
 
   /** A round of the loop: creates the node, and watches it until the loop is stopped. */

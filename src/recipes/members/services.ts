@@ -1,9 +1,9 @@
 // Service discovery, with the nodes of Curator's ServiceDiscovery.
-import { clockOf, newUuid } from '../../client/recipe-support.ts'
+import { checked, clockOf, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, pathProblem, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { cancellable, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitCall, waitingRead, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { listChildren, readNodes } from '../node/children.ts'
 import { closed } from '../node/closed.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
@@ -35,6 +35,8 @@ export class Services implements AsyncDisposable {
   #isClosed = false
   /** The nodes of all instances, also of those whose register() is under way. */
   readonly #nodes = new Map<string, PersistentEphemeral>()
+  /** The nodes that are being removed, or whose removal was refused. */
+  readonly #closing = new Set<PersistentEphemeral>()
   /** What goes on in each new session. */
   readonly #works = new Set<Startable>()
   readonly #providers = new Set<Pick<ServiceProvider, 'close'>>()
@@ -82,6 +84,8 @@ export class Services implements AsyncDisposable {
   async register<P>(instance: NewInstance<P>, options: WaitOptions = {}): Promise<Registration<P>> {
     const client = this.#session('register')
     let present = this.#complete(client, instance)
+    /** With all updates, also those that are under way. */
+    let wanted = present
     const path = join(join(this.path, present.name), present.id)
     if (this.#nodes.has(path)) throw badArguments('register', path, 'this instance is registered already')
     const mode = modes[present.serviceType]
@@ -90,7 +94,9 @@ export class Services implements AsyncDisposable {
     const close = async () => {
       this.#works.delete(node)
       if (this.#nodes.get(path) === node) this.#nodes.delete(path)
+      this.#closing.add(node)
       await node.close()
+      this.#closing.delete(node)
     }
     await this.#add('register', path, node, options, close)
     return {
@@ -102,8 +108,10 @@ export class Services implements AsyncDisposable {
       },
       update: async (changes, waitOptions) => {
         const { name, id, serviceType } = present
-        const next = this.#complete(client, { ...present, ...changes, name, id, serviceType })
-        await node.setData(encodeInstance(next), waitOptions)
+        const next = this.#complete(client, { ...wanted, ...changes, name, id, serviceType })
+        const written = checked('update', path, waitOptions ?? {}, waitOptionChecks)
+        wanted = next
+        await node.setData(encodeInstance(next), written)
         present = next
       },
       close,
@@ -217,9 +225,10 @@ export class Services implements AsyncDisposable {
    */
   async close(): Promise<void> {
     this.#isClosed = true
-    const all = [...this.#nodes.values(), ...this.#providers]
+    for (const node of this.#nodes.values()) this.#closing.add(node)
     this.#nodes.clear()
     this.#works.clear()
+    const all = [...this.#closing, ...this.#providers]
     const outcomes = await Promise.allSettled(all.map(each => each.close()))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }

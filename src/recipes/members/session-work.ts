@@ -27,6 +27,8 @@ export class SessionWork {
   readonly #cleanUp: (loop: SessionLoop) => Promise<void>
   #loop: SessionLoop | undefined
   #isClosed = false
+  /** The loops that are ending. */
+  readonly #ends = new Map<SessionLoop, Promise<void>>()
 
   /** @param cleanUp removes what the loop has left at the server, after it has ended */
   constructor(path: string, round: Round, cleanUp: (loop: SessionLoop) => Promise<void> = () => Promise.resolve()) {
@@ -75,12 +77,26 @@ export class SessionWork {
     this.#isClosed = true
     const loop = this.#loop
     this.#loop = undefined
-    if (loop !== undefined) await this.#end(loop)
+    if (loop !== undefined) void this.#end(loop).catch(() => undefined)
+    await Promise.all(this.#ends.values())
   }
 
-  async #end(loop: SessionLoop): Promise<void> {
-    await loop.stop(closed('close', this.#path, 'unknown'))
-    await this.#cleanUp(loop)
+  #end(loop: SessionLoop): Promise<void> {
+    const end = async () => {
+      try {
+        await loop.stop(closed('close', this.#path, 'unknown'))
+        await this.#cleanUp(loop)
+      } catch (error) {
+        // The next close() tries again.
+        if (this.#isClosed) this.#loop = loop
+        throw error
+      } finally {
+        this.#ends.delete(loop)
+      }
+    }
+    const ending = end()
+    this.#ends.set(loop, ending)
+    return ending
   }
 }
 

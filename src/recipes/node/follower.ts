@@ -13,6 +13,8 @@ export class Follower<S, T> extends Publisher<S, T> {
   readonly #client: Client
   readonly #read: (signal: AbortSignal) => Promise<Seen<S> | undefined>
   readonly #again = new Condition()
+  /** How many listeners and loops have come. */
+  #come = 0
   #run: AbortController | undefined
 
   /** @param read see {@link follow} */
@@ -32,13 +34,22 @@ export class Follower<S, T> extends Publisher<S, T> {
   }
 
   protected override onHeard(): void {
+    this.#come++
     if (this.#run !== undefined) return this.#again.notify()
     const run = (this.#run = new AbortController())
     const publish = (state: S) => {
       this.publish(this.#client, state)
       return false
     }
-    follow(this.#client, this.#read, publish, run.signal, this.#again).catch((error: unknown) => {
+    const read = async (signal: AbortSignal) => {
+      const come = this.#come
+      const seen = await this.#read(signal)
+      if (seen === undefined || this.#come === come) return seen
+      // Listeners need it as the state before the next one. A loop that came later would begin with the past.
+      this.publish(this.#client, seen.value, false)
+      return undefined
+    }
+    follow(this.#client, read, publish, run.signal, this.#again).catch((error: unknown) => {
       if (this.#run !== run) return
       this.#stop()
       this.fail(this.#client, error)

@@ -35,6 +35,11 @@ class Reader<S, T> extends AsyncQueue<T> {
     this.#difference = difference
   }
 
+  /** True if it was told a state. */
+  get hasBegun(): boolean {
+    return this.#latest !== undefined
+  }
+
   update(state: S): void {
     if (this.size === 0) this.#told = this.#latest
     this.#latest = state
@@ -101,13 +106,16 @@ export class Publisher<S, T> {
     return reader
   }
 
-  /** @param client calls the listeners */
-  publish(client: Client, state: S): void {
+  /**
+   * @param client calls the listeners
+   * @param isForNew false if the state is not told to readers that were told none
+   */
+  publish(client: Client, state: S, isForNew = true): void {
     const before = this.#state
     this.#state = state
     const change = before === undefined ? undefined : this.#difference(before, state)
     if (change !== undefined) this.#listeners.tell(client, change)
-    for (const reader of this.#readers) reader.update(state)
+    for (const reader of this.#readers) if (isForNew || reader.hasBegun) reader.update(state)
   }
 
   /**

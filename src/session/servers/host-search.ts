@@ -75,16 +75,21 @@ export class HostSearch {
       else this.#wait(hosts, probes + 1)
     }
     this.#timer = clock.setTimeout(over, attemptTimeout)
-    this.#transport = dial(host, {
+    const handler = {
       opened: () => {
         if (turn === this.#turn) this.#transport?.write(QUESTION)
       },
-      received: chunk => {
+      received: (chunk: Buffer) => {
         answer = (answer + chunk.toString('latin1')).slice(0, LONGEST_ANSWER)
         if (answer.length >= WRITABLE.length) over()
       },
       closed: over,
-    })
+    }
+    try {
+      this.#transport = dial(host, handler)
+    } catch {
+      over()
+    }
   }
 }
 

@@ -42,6 +42,7 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
   readonly recursive: boolean
   readonly #queue: EventQueue
   readonly #close: () => Promise<void>
+  #closed: Promise<void> | undefined
 
   constructor(path: string, recursive: boolean, queue: EventQueue, close: () => Promise<void>) {
     this.path = path
@@ -84,7 +85,7 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
    */
   async close(): Promise<void> {
     void this.#queue.return()
-    await this.#close()
+    await (this.#closed ??= this.#close())
   }
 
   /** Returns the watcher itself, for `for await`. */

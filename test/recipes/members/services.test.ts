@@ -228,6 +228,18 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
       await client.settled()
     })
 
+  itInVirtualTime('bases an update on those that are under way', async () => {
+    const services = await start()
+    const api = await services.register({ name: 'api', port: 1 })
+    await Promise.all([api.update({ port: 2 }), api.update({ enabled: false })])
+    expect(api.instance).to.include({ port: 2, enabled: false })
+    expect((await services.instances('api'))[0]).to.include({ port: 2, enabled: false })
+    expect(await failureOf(api.update({ port: 3 }, { timeout: -1 }))).to.have.property('code', 'BADARGUMENTS')
+    await api.update({ enabled: true })
+    expect(api.instance).to.include({ port: 2, enabled: true })
+    await services.close()
+  })
+
   itInVirtualTime('refuses wrong arguments', async () => {
     const bad = async (call: Promise<unknown>, detail: RegExp) => {
       const error = await failureOf(call)

@@ -13,6 +13,7 @@ describe('a session that is presumed lost', () => {
   let client: Client
   /** What the server's answers are reduced to. */
   let passes: (bytes: Buffer) => boolean
+  let cannotDial: boolean
   /** The first bytes of each connection, as a four-letter word or the length of a handshake. */
   let sent: { at: number; what: string }[]
 
@@ -21,7 +22,9 @@ describe('a session that is presumed lost', () => {
     server = await Server.start({ listen: false, clock })
     passes = () => true
     sent = []
+    cannotDial = false
     const dial: Dial = (address, handler) => {
+      if (cannotDial) throw new Error('no socket is left')
       let isFirst = true
       const transport = server.dial(address, {
         opened: () => handler.opened(),
@@ -47,6 +50,17 @@ describe('a session that is presumed lost', () => {
     await clock.until(client.close())
     await server.close()
     expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('asks again if a question could not be dialled', async () => {
+    passes = () => false
+    await clock.advance(1.2 * T)
+    cannotDial = true
+    await clock.advance(0.3 * T)
+    cannotDial = false
+    sent.length = 0
+    await clock.advance(T)
+    expect(sent).not.to.deep.equal([])
   })
 
   it('sends questions instead of handshakes while no answer arrives, and expires', async () => {
