@@ -110,6 +110,7 @@ zk.close()`
   })
 
   it('prints one JSON document for each frame with --json, and for each connection that opens or ends', async () => {
+    const startedAt = performance.now()
     await using trace = await Trace.start('--json', '--hex')
     await (await connect(trace.listensOn)).close()
     await until(() => trace.output.includes('closed'))
@@ -118,6 +119,9 @@ zk.close()`
       .split('\n')
       .map(line => JSON.parse(line) as Record<string, unknown>)
     expect(documents[0]).to.have.all.keys('seconds', 'connection', 'sentence')
+    const seconds = documents.map(each => each['seconds'] as number)
+    expect(seconds).to.deep.equal([...seconds].sort((a, b) => a - b))
+    expect(seconds.at(-1)).to.be.within(Number.MIN_VALUE, (performance.now() - startedAt) / 1000)
     expect(documents[1]).to.include({ connection: 1, from: 'client', op: 'connect' })
     expect(documents[1]?.['dump']).to.contain('passwd')
     expect(documents.find(each => each['op'] === 'closeSession')).to.include({ from: 'client', xid: 1 })
