@@ -94,8 +94,8 @@ describe('zkwire serve', () => {
   let directory: string
   before(() => (directory = mkdtempSync(join(tmpdir(), 'zkwire-serve-'))))
   after(() => rmSync(directory, { recursive: true }))
-  const fileWith = (text: string): string => {
-    const file = join(directory, 'seed')
+  const fileWith = (text: string, name = 'seed'): string => {
+    const file = join(directory, name)
     writeFileSync(file, text)
     return file
   }
@@ -136,7 +136,11 @@ describe('zkwire serve', () => {
     const port = taken.out.trim().split(':')[1] ?? ''
     for (const [args, expected, message] of [
       [['--seed', fileWith('{"path":"/a"}\nno json\n')], 64, /^zkwire import: line 2 of the input: [^\n]+\n$/],
-      [['--seed', fileWith('{"path":"/a","acl":["digest:x:r"]}\n')], 1, /^zkwire import: INVALIDACL: [^\n]+\n$/],
+      [
+        ['--seed', fileWith('{"path":"/a","acl":["digest:x:r"]}\n', 'refused')],
+        1,
+        /^zkwire import: INVALIDACL: [^\n]+\n$/,
+      ],
       [['--seed', join(directory, 'missing')], 64, /^zkwire serve: --seed: cannot read \S+ \(ENOENT\)[^\n]*\n$/],
       [['--port', '70000'], 64, /^zkwire serve: --port: 70000 is not a port[^\n]*\n$/],
       [['--tick', '0'], 64, /^zkwire serve: --tick: [^\n]+\n$/],
