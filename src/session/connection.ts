@@ -12,13 +12,11 @@ import {
   Writer,
   xids,
   ZooKeeperError,
-  type ConnectResponse,
   type Encodable,
   type ErrorCode,
   type ErrorContext,
   type Fate,
   type Operation,
-  type TypeOf,
 } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
 import {
@@ -30,43 +28,13 @@ import {
 } from '../transport/transport.ts'
 import { readConnectResponse } from './handshake.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { observeReceived, observeSent, type FrameObserver } from './observed-frame.ts'
+import { observeReceived, observeSent } from './observed-frame.ts'
 import { encodeAhead } from './requests/backlog.ts'
 import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
 import type { ServerVersion } from './requests/server-version.ts'
 import { failureOfHandshake, failureToOpen, nameOf, temporary, type AttemptFailure } from './servers/failed-attempts.ts'
-
-/** The parts of a session that its connection uses. */
-export interface ConnectionOwner {
-  /**
-   * Checks whether the session must be presumed lost. The connection calls it first in each callback of the runtime,
-   * before it uses anything received.
-   */
-  checkLease(now?: Timestamp): void
-  /** Called at each beat. Returns the milliseconds after which the next must follow at the latest. */
-  onBeat(): number
-  /** The first frame that the client sends on a connection. */
-  readonly connectRequest: Encodable<TypeOf<typeof ConnectRequest>>
-  onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void
-  /** The server has answered a packet that was sent at `sentAt`. Its answer was received at `now`. */
-  renewLease(sentAt: Timestamp, now: number): void
-  /** The server has answered a request, at the time `now`. */
-  onReply(request: Request, zxid: bigint, err: number, body: Reader, now: number): void
-  /** The server does not know a request's operation. It answers nothing else. The owner must end the connection. */
-  onUnknownOperation(request: Request, now: number): void
-  /** The server has set the watches of a setWatches request again. */
-  onWatchesSet(): void
-  onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
-  onAuthReply(err: number): void
-  /** Set if the caller gave the option `onFrame`. */
-  observeFrame?: FrameObserver | undefined
-  /**
-   * The connection has ended. Called once; the connection makes no calls afterwards. The owner must settle the requests
-   * of {@link Connection.drainInFlight}.
-   */
-  onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void
-}
+import type { Session } from './session.ts'
 
 export interface ConnectionSettings {
   dial: Dial
@@ -78,7 +46,7 @@ export interface ConnectionSettings {
 const reader = new Reader()
 
 export class Connection implements TransportHandler {
-  readonly #owner: ConnectionOwner
+  readonly #owner: Session
   readonly #settings: ConnectionSettings
   /** The clock of the settings. A field, because each chunk of bytes needs it. */
   readonly #clock: Clock
@@ -119,7 +87,7 @@ export class Connection implements TransportHandler {
     version: ServerVersion,
     attemptTimeout: number,
     settings: ConnectionSettings,
-    owner: ConnectionOwner,
+    owner: Session,
   ) {
     this.#owner = owner
     this.#settings = settings

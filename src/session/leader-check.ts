@@ -4,21 +4,9 @@ import { onAbort } from '../runtime/abort.ts'
 import { readClocks, type Clock } from '../runtime/clock.ts'
 import { errnos, opcodes } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
-import type { Lease } from './life/lease.ts'
-import { isTerminal, type State } from './life/states.ts'
-import type { RequestSender, Requests } from './requests/requests.ts'
-
-/** The parts of a session that the check uses. */
-export interface LeaderCheckOwner {
-  readonly requests: Requests
-  readonly lease: Lease
-  readonly state: State
-  readonly timeout: number
-  /** The connection to a server that takes writes; undefined if there is none, or the session is being closed. */
-  readonly writableConnection: (RequestSender & { beat(): void }) | undefined
-  /** Connects to another server. */
-  leave(reason: string): void
-}
+import { isTerminal } from './life/states.ts'
+import type { RequestSender } from './requests/requests.ts'
+import type { Session } from './session.ts'
 
 export interface LeaderCheckSettings {
   clock: Clock
@@ -53,7 +41,7 @@ interface Question {
 }
 
 export class LeaderCheck {
-  readonly #owner: LeaderCheckOwner
+  readonly #owner: Session
   readonly #settings: LeaderCheckSettings
   #question: Question | undefined
   /** The client is about to leave. But after a stall the answer may already be in the socket buffer, so wait one turn. */
@@ -63,7 +51,7 @@ export class LeaderCheck {
   /** The number of things that the session is about to hold. */
   #awaited = 0
 
-  constructor(owner: LeaderCheckOwner, settings: LeaderCheckSettings) {
+  constructor(owner: Session, settings: LeaderCheckSettings) {
     this.#owner = owner
     this.#settings = settings
   }

@@ -19,12 +19,12 @@ import {
 import * as operations from '../protocol/operations.ts'
 import type { Address } from '../transport/transport.ts'
 import { Background } from './background.ts'
-import { Connection, type ConnectionOwner, type ConnectionSettings } from './connection.ts'
+import { Connection, type ConnectionSettings } from './connection.ts'
 import { Diagnostics, type DiagnosticsSettings } from './diagnostics.ts'
 import { Credentials, type Credential } from './life/credentials.ts'
-import type { LeaderCheck, LeaderCheckOwner, LeaderCheckSettings } from './leader-check.ts'
+import type { LeaderCheck, LeaderCheckSettings } from './leader-check.ts'
 import { Identity, type IdentitySettings } from './life/identity.ts'
-import { Lease, type LeaseOwner } from './life/lease.ts'
+import { SessionLease, type LeaseOwner } from './life/lease.ts'
 import { authenticate, closedDuringSasl, SaslFailure, type Mechanism } from './life/sasl.ts'
 import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './life/states.ts'
 import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
@@ -63,15 +63,13 @@ export interface SessionSettings
 /** The longest time that close() takes by default, in milliseconds. */
 const CLOSE_TIMEOUT = 2000
 
-/** The share of the session timeout after which a silent session has expired: a tick more, which is half of it at most. */
-const EXPIRY_SHARE = 1.5
+/** The servers have expired a silent session after its timeout and a tick, in session timeouts: a tick is at most half of one. */
+const EXPIRY = 1.5
 
 /** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
 const MOST_CLOSED_DURING_SASL = 3
 
-export class Session
-  implements ConnectionOwner, RequestsOwner, HostProviderOwner, LeaseOwner, LeaderCheckOwner, JumpListener
-{
+export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, JumpListener {
   readonly #settings: SessionSettings
   readonly callbacks: CallbackRunner
   readonly background = new Background()
@@ -83,7 +81,7 @@ export class Session
   readonly observeFrame: FrameObserver | undefined
 
   readonly #versions = new ServerVersions()
-  readonly lease: Lease
+  readonly lease: SessionLease
   /** Created when a recipe first needs it. */
   leaderCheck: LeaderCheck | undefined
   #identity: Identity
@@ -110,7 +108,7 @@ export class Session
     this.requests = new Requests(this, settings)
     this.watches = new WatchManager(this)
     this.hosts = new HostProvider(servers, settings, this)
-    this.lease = new Lease(settings.clock, this)
+    this.lease = new SessionLease(settings.clock, this)
     this.#identity = new Identity(settings)
     this.#timeout = settings.sessionTimeout
     if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
@@ -181,10 +179,15 @@ export class Session
 
   // Called by the connection
 
+  /**
+   * Checks whether the session must be presumed lost. The connection calls it first in each callback of the runtime,
+   * before it uses anything received.
+   */
   checkLease(now?: Timestamp): void {
     this.lease.check(now)
   }
 
+  /** Returns the milliseconds after which the next beat must follow at the latest. */
   onBeat(): number {
     return Math.min(this.lease.check(), this.leaderCheck?.check() ?? Infinity)
   }
@@ -193,6 +196,7 @@ export class Session
     this.checkLease()
   }
 
+  /** The first frame that the client sends on a connection. */
   get connectRequest(): Encodable<TypeOf<typeof ConnectRequest>> {
     const { sessionTimeout, readOnly } = this.#settings
     return {
@@ -213,11 +217,12 @@ export class Session
     this.lease.hasExternalTimer = this.#settings.sasl === undefined
     ClockJumps.of(this.#settings.clock).add(this)
     if (this.#identity.renewsLease && this.#closing === undefined) this.lease.start(sentAt, timeOut)
+    this.diagnostics.onConnected(connection.address, readOnly)
     if (this.#settings.sasl === undefined) this.#onReady(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
-    this.diagnostics.onConnected(connection.address, readOnly)
   }
 
+  /** The server has answered a packet that was sent at `sentAt`. Its answer was received at `now`. */
   renewLease(sentAt: Timestamp, now: number): void {
     if (this.#identity.renewsLease) this.lease.renew(sentAt, now)
   }
@@ -241,6 +246,7 @@ export class Session
     if (isSync || (op.isWrite && op !== operations.multi)) this.lease.renewByLeader(sentAt, !isSync)
   }
 
+  /** The server does not know a request's operation. It answers nothing else, so the connection ends. */
   onUnknownOperation(request: Request, now: number): void {
     if (request.sentAt !== undefined) this.renewLease(request.sentAt, now)
     this.diagnostics.onReply(request, errnos.UNIMPLEMENTED)
@@ -249,6 +255,7 @@ export class Session
     this.hosts.reconnect(`the server closes the connection, because it does not know ${name}`)
   }
 
+  /** The server has set the watches again. Requests waited for that if the server might have no such operation. */
   onWatchesSet(): void {
     this.requests.sendQueued()
   }
@@ -263,6 +270,7 @@ export class Session
     else this.#terminate('authFailed')
   }
 
+  /** The connection has ended. Called once for each. */
   onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void {
     this.#onDisconnected(cause)
     const { sasl } = this.#settings
@@ -296,7 +304,7 @@ export class Session
       if (!this.lease.expired || !this.hosts.areSilent) return this.hosts.dialNext()
       // A handshake that arrives renews the session at the leader, even if the answer is lost. If the session is presumed
       // lost, the servers get the time to expire it, because others wait for its locks.
-      this.#dialTimer = clock.setTimeout(() => this.hosts.dialNext(), this.#timeout * EXPIRY_SHARE)
+      this.#dialTimer = clock.setTimeout(() => this.hosts.dialNext(), this.#timeout * EXPIRY)
       this.hosts.dialAnswering()
     }, ms)
   }

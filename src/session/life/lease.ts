@@ -112,7 +112,7 @@ export interface LeaseOwner {
   onLeaseExpired(): void
 }
 
-export class Lease {
+export class SessionLease {
   readonly #clock: Clock
   readonly #owner: LeaseOwner
   readonly #evidence = new Evidence()

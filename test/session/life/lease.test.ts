@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { readClocks } from '../../../src/runtime/clock.ts'
-import { remaining, Lease } from '../../../src/session/life/lease.ts'
+import { remaining, SessionLease } from '../../../src/session/life/lease.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 
 const timestamp = fc.record({ now: fc.integer({ min: 0, max: 1e9 }), wall: fc.integer({ min: 0, max: 1e9 }) })
@@ -42,12 +42,12 @@ describe('the remaining time of a lease', () => {
 describe('a lease', () => {
   let clock: VirtualClock
   let expiries: number
-  let lease: Lease
+  let lease: SessionLease
 
   beforeEach(() => {
     clock = new VirtualClock()
     expiries = 0
-    lease = new Lease(clock, { onLeaseExpired: () => expiries++ })
+    lease = new SessionLease(clock, { onLeaseExpired: () => expiries++ })
   })
 
   it('has no remaining time before it starts, and does not expire', async () => {
