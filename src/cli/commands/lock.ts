@@ -89,7 +89,7 @@ export const lock = command({
       // Also if the program cannot be started.
       await release(held, client, signal)
     }
-    return isLost || held.signal.aborted ? statuses.lost : status
+    return isLost ? statuses.lost : status
   },
 })
 
