@@ -33,7 +33,13 @@ import { encodeAhead } from './requests/backlog.ts'
 import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
 import type { ServerVersion } from './requests/server-version.ts'
-import { failureOfHandshake, failureToOpen, nameOf, temporary, type AttemptFailure } from './servers/failed-attempts.ts'
+import {
+  failureOfHandshake,
+  failureToOpen,
+  hostPortOf,
+  temporary,
+  type AttemptFailure,
+} from './servers/failed-attempts.ts'
 import type { Session } from './session.ts'
 
 export interface ConnectionSettings {
@@ -46,7 +52,7 @@ export interface ConnectionSettings {
 const reader = new Reader()
 
 export class Connection implements TransportHandler {
-  readonly #owner: Session
+  readonly session: Session
   readonly #settings: ConnectionSettings
   /** The clock of the settings. A field, because each chunk of bytes needs it. */
   readonly #clock: Clock
@@ -57,7 +63,7 @@ export class Connection implements TransportHandler {
   #transport: Transport
   readonly #framer: Framer
   readonly #writer = new Writer()
-  readonly #heartbeat: Heartbeat
+  readonly heartbeat: Heartbeat
 
   /** Requests without a reply, in the order in which the replies are due. */
   readonly #inflight = new Inflight()
@@ -87,9 +93,9 @@ export class Connection implements TransportHandler {
     version: ServerVersion,
     attemptTimeout: number,
     settings: ConnectionSettings,
-    owner: Session,
+    session: Session,
   ) {
-    this.#owner = owner
+    this.session = session
     this.#settings = settings
     this.#clock = settings.clock
     this.#attemptTimeout = attemptTimeout
@@ -98,7 +104,7 @@ export class Connection implements TransportHandler {
     this.#framer = new Framer(settings.maxReplyBytes, (bytes, start, end, isOwn) =>
       this.#onFrame(bytes, start, end, isOwn),
     )
-    this.#heartbeat = new Heartbeat(settings.clock, attemptTimeout, this)
+    this.heartbeat = new Heartbeat(settings.clock, attemptTimeout, this)
     this.#transport = this.#dial()
   }
 
@@ -117,17 +123,17 @@ export class Connection implements TransportHandler {
     if (this.#isDead) return
     this.#isOpen = true
     this.#isProven = this.#settings.dial.mismatch?.provenByOpening ?? true
-    this.#owner.checkLease()
+    this.session.lease.check()
     this.#connectSentAt = readClocks(this.#clock)
-    this.#writer.frame(() => ConnectRequest.write(this.#writer, this.#owner.connectRequest))
+    this.#writer.frame(() => ConnectRequest.write(this.#writer, this.session.connectRequest))
     this.#flush()
   }
 
   received(chunk: Buffer): void {
     if (this.#isDead) return
     const now = readClocks(this.#clock)
-    this.#owner.checkLease(now)
-    this.#heartbeat.onReceived(now.now)
+    this.session.lease.check(now)
+    this.heartbeat.onReceived(now.now)
     if (!this.#isProven && this.#settings.dial.mismatch?.recognizes(chunk) === true) return this.#failMismatch()
     this.#isProven = true
     try {
@@ -140,7 +146,7 @@ export class Connection implements TransportHandler {
 
   closed(cause?: Error): void {
     if (this.#isDead) return
-    this.#owner.checkLease()
+    this.session.lease.check()
     if (cause instanceof PermanentError) return this.#failPermanently(cause)
     if (!this.#isProven && isSilent(cause) && this.#probeMismatch(cause)) return
     this.#failClosed(cause)
@@ -165,7 +171,7 @@ export class Connection implements TransportHandler {
   /** Starts the heartbeat. From now on the connection is kept alive. */
   startHeartbeat(): void {
     this.#isReady = true
-    if (!this.#isDead) this.#heartbeat.start(this.#timeout)
+    if (!this.#isDead) this.heartbeat.start(this.#timeout)
   }
 
   /** Returns false if the request must wait, so that no write is in flight beside an operation that may be unknown. */
@@ -204,11 +210,6 @@ export class Connection implements TransportHandler {
     this.#startBatch()
   }
 
-  /** Checks now what the heartbeat checks later. */
-  beat(): void {
-    this.#heartbeat.beat()
-  }
-
   /** Removes all requests without a reply. Yields each with its fate: whether the server may have received it. */
   *drainInFlight(): Generator<{ request: Request; fate: Fate }> {
     for (let left = this.#inflight.size; left > 0; left--) {
@@ -221,7 +222,7 @@ export class Connection implements TransportHandler {
   destroy(): void {
     if (this.#isDead) return
     this.#isDead = true
-    this.#heartbeat.stop()
+    this.heartbeat.stop()
     this.#transport.destroy()
   }
 
@@ -229,7 +230,7 @@ export class Connection implements TransportHandler {
 
   #onFrame(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
     if (this.#isDead) return
-    const { observeFrame } = this.#owner
+    const { observeFrame } = this.session
     if (observeFrame !== undefined) observeReceived(observeFrame, bytes.subarray(start, end), !this.#isEstablished)
     // The user's callback may have closed the client.
     if (this.#hasEnded()) return
@@ -241,14 +242,14 @@ export class Connection implements TransportHandler {
     const err = reader.int()
     switch (xid) {
       case xids.notification:
-        return this.#owner.onEvent(WatcherEvent.read(reader), zxid)
+        return this.session.onEvent(WatcherEvent.read(reader), zxid)
       case xids.ping: {
-        const sentAt = this.#heartbeat.onPong()
-        if (sentAt !== undefined) this.#owner.renewLease(sentAt, this.#heartbeat.lastAnswered)
+        const sentAt = this.heartbeat.onPong()
+        if (sentAt !== undefined) this.session.renewLease(sentAt, this.heartbeat.lastAnswered)
         return
       }
       case xids.auth:
-        return this.#owner.onAuthReply(err)
+        return this.session.onAuthReply(err)
       case xids.setWatches:
         return this.#onSetWatchesReply(err, zxid)
       default:
@@ -258,21 +259,21 @@ export class Connection implements TransportHandler {
 
   #onHandshake(): void {
     const response = readConnectResponse(reader)
-    if ('refusedWith' in response) return this.#fail(`the server refused the handshake (error ${response.refusedWith})`)
+    if ('refusedWith' in response) return this.fail(`the server refused the handshake (error ${response.refusedWith})`)
     this.#isEstablished = true
     this.#timeout = response.timeOut
     const sentAt = this.#connectSentAt ?? readClocks(this.#clock)
     this.#connectSentAt = undefined
-    this.#owner.onHandshake(response, sentAt)
+    this.session.onHandshake(response, sentAt)
   }
 
   #onSetWatchesReply(err: number, zxid: bigint): void {
     const since = this.#setWatches.shift() ?? 0
     if (isUnknownOperation(err, zxid)) this.version.onLacking(since)
     // A caller that waits for a watch which is not set again would wait for ever, so end the connection.
-    if (err !== 0) return this.#fail(`the server refused to set the watches again (error ${err})`)
+    if (err !== 0) return this.fail(`the server refused to set the watches again (error ${err})`)
     this.version.onKnown(since)
-    this.#owner.onWatchesSet()
+    this.session.requests.sendQueued()
   }
 
   #onReply(xid: number, zxid: bigint, err: number): void {
@@ -281,10 +282,10 @@ export class Connection implements TransportHandler {
     const request = isOutOfOrder ? unknown : this.#inflight.oldest
     // The server answers a session's requests in their order. After any other reply no later one can be trusted.
     if (request?.xid !== xid) throw new JuteError(`a reply to xid ${xid} while ${request?.xid ?? 'none'} is due`)
-    this.#heartbeat.onAnswer()
-    if (isOutOfOrder) return this.#owner.onUnknownOperation(request, this.#heartbeat.lastAnswered)
+    this.heartbeat.onAnswer()
+    if (isOutOfOrder) return this.session.onUnknownOperation(request, this.heartbeat.lastAnswered)
     this.#inflight.shift()
-    this.#owner.onReply(request, zxid, err, reader, this.#heartbeat.lastAnswered)
+    this.session.onReply(request, zxid, err, reader, this.heartbeat.lastAnswered)
   }
 
   // Writing
@@ -295,7 +296,7 @@ export class Connection implements TransportHandler {
       const start = (this.#batchStart = readClocks(this.#clock))
       void Promise.resolve().then(() => {
         // After a stall, this may be the first code of the client that runs.
-        this.#owner.checkLease(start)
+        this.session.lease.check(start)
         this.#flush()
       })
     }
@@ -305,20 +306,15 @@ export class Connection implements TransportHandler {
   #flush(): void {
     this.#batchStart = undefined
     if (this.#isDead || this.#writer.pending === 0) return
-    this.#heartbeat.onSent()
+    this.heartbeat.onSent()
     const bytes = this.#writer.take()
     this.#unwritten = 0
-    const { observeFrame } = this.#owner
+    const { observeFrame } = this.session
     if (observeFrame !== undefined) observeSent(observeFrame, bytes, !this.#isEstablished)
     this.#transport.write(bytes)
   }
 
   // From the heartbeat
-
-  /** Called at each beat. Returns the milliseconds after which the next must follow at the latest. */
-  onBeat(): number {
-    return this.#owner.onBeat()
-  }
 
   /** When the oldest request without a reply was sent, by {@link Clock.now}; Infinity if there is none. */
   get oldestRequestSentAt(): number {
@@ -345,10 +341,6 @@ export class Connection implements TransportHandler {
     this.#endWith({ ...failure, unanswered })
   }
 
-  onSilence(detail: string): void {
-    this.#fail(detail)
-  }
-
   // The end
 
   #failClosed(cause?: Error): void {
@@ -356,7 +348,7 @@ export class Connection implements TransportHandler {
     if (this.#isEstablished && !this.#isReady)
       return this.#endWith({ ...temporary('the server closed the connection during SASL'), isDuringSasl: true }, cause)
     const when = this.#isEstablished ? '' : ' before the end of the handshake'
-    this.#fail(`the server closed the connection${when}`, cause)
+    this.fail(`the server closed the connection${when}`, cause)
   }
 
   #failProtocol(error: JuteError, chunk: Buffer): void {
@@ -367,7 +359,7 @@ export class Connection implements TransportHandler {
     this.#endWith(failure, error, 'PROTOCOL')
   }
 
-  #fail(detail: string, cause?: Error): void {
+  fail(detail: string, cause?: Error): void {
     this.#endWith(temporary(detail), cause)
   }
 
@@ -387,12 +379,12 @@ export class Connection implements TransportHandler {
   #endWith(failure: AttemptFailure, cause?: Error, code?: ErrorCode): void {
     if (this.#isDead) return
     this.destroy()
-    const detail = `${nameOf(this.address)}: ${failure.detail}`
+    const detail = `${hostPortOf(this.address)}: ${failure.detail}`
     const context: ErrorContext = this.#isEstablished
       ? { fate: 'unknown', detail, cause }
       : { op: 'connect', fate: 'notSent', detail, cause }
     const error = new ZooKeeperError(code ?? (this.#isEstablished ? 'CONNECTIONLOSS' : 'NOSERVER'), context)
-    this.#owner.onConnectionLost(error, failure)
+    this.session.onConnectionLost(error, failure)
   }
 }
 

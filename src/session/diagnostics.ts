@@ -6,7 +6,7 @@ import { hex64, type TypeOf, type WatcherEvent } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
 import type { Request } from './requests/request.ts'
 import type { State } from './life/states.ts'
-import { nameOf } from './servers/failed-attempts.ts'
+import { hostPortOf } from './servers/failed-attempts.ts'
 
 /** Writes one line to a debug log. Lines contain no secrets. */
 export type DebugLog = (line: string) => void
@@ -162,12 +162,12 @@ export class Diagnostics {
   }
 
   onAttempt(address: Address): void {
-    this.#log(`connecting to ${nameOf(address)}`)
+    this.#log(`connecting to ${hostPortOf(address)}`)
   }
 
   onConnected(address: Address, readOnly: boolean): void {
     this.#connects++
-    this.#log(`accepted by ${nameOf(address)}${readOnly ? ', which is read-only' : ''}`)
+    this.#log(`accepted by ${hostPortOf(address)}${readOnly ? ', which is read-only' : ''}`)
     if (channels.connect.hasSubscribers)
       channels.connect.publish({ address, sessionId: this.#session.id, readOnly } satisfies ConnectMessage)
   }

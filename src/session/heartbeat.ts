@@ -25,6 +25,7 @@ export class Heartbeat {
   #suspicion: 'sent' | 'answered' | undefined
   /** The timer may fire early, which is harmless. */
   #timer: unknown
+  /** When the timer fires. Infinity: no timer is set. -Infinity: {@link stop} was called. */
   #firesAt = Infinity
 
   constructor(clock: Clock, attemptTimeout: number, connection: Connection) {
@@ -69,7 +70,10 @@ export class Heartbeat {
     this.#suspicion = undefined
   }
 
-  /** When the server last answered a request or a ping, by {@link Clock.now}. */
+  /**
+   * When the server last answered a request or a ping, by {@link Clock.now}. While a reply is handled, this is the time at
+   * which its bytes arrived.
+   */
   get lastAnswered(): number {
     return this.#lastAnswered
   }
@@ -101,7 +105,7 @@ export class Heartbeat {
    * events, or a frame that never ends, but answers nothing for the session timeout while a reply is due.
    */
   #beat(): void {
-    const nextCheckIn = this.#connection.onBeat()
+    const nextCheckIn = this.#connection.session.onBeat()
     if (this.#firesAt === -Infinity) return
     const now = this.#clock.now()
     const oldestSentAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#connection.oldestRequestSentAt)
@@ -113,7 +117,7 @@ export class Heartbeat {
         ? (['sent', this.#lastReceived] as const)
         : (['answered', this.#lastAnswered] as const)
       if (this.#suspicion === missing)
-        return this.#connection.onSilence(`the server ${missing} nothing for ${Math.round(now - since)} ms`)
+        return this.#connection.fail(`the server ${missing} nothing for ${Math.round(now - since)} ms`)
       this.#suspicion = missing
       return this.#fireIn(0, now)
     }

@@ -18,14 +18,14 @@ export interface LeaderCheckSettings {
 const HOLDER_PATIENCE = 1 / 8
 
 /**
- * A session that waits for something has no lease to save, but stays with a slow leader for longer than a third of its
- * timeout only in vain. After a reconnect one answer confirms it, if that arrives within this share.
+ * A session that only waits has no lease to save, so it stays longer with a slow leader. After this share it leaves,
+ * because one answer on a new connection confirms it.
  */
 const WAITER_PATIENCE = 1 / 3
 
 /**
- * A write that changes nothing. It fails if the session has ended, and if the session may not read the root; the answer
- * to the latter proves that the former is not so, because the leader checks the session first.
+ * A write that changes nothing: a check of the root. Even NOAUTH as its result proves that the session is alive, because
+ * the leader checks the session first. The errors of {@link NO_PROOF} prove nothing.
  */
 const WRITE = [{ type: opcodes.check, body: { path: '/', version: -1 } }]
 const NO_PROOF: readonly number[] = [errnos.SESSIONEXPIRED, errnos.SESSIONMOVED]
@@ -41,7 +41,7 @@ interface Question {
 }
 
 export class LeaderCheck {
-  readonly #owner: Session
+  readonly #session: Session
   readonly #settings: LeaderCheckSettings
   #question: Question | undefined
   /** The client is about to leave. But after a stall the answer may already be in the socket buffer, so wait one turn. */
@@ -51,21 +51,21 @@ export class LeaderCheck {
   /** The number of things that the session is about to hold. */
   #awaited = 0
 
-  constructor(owner: Session, settings: LeaderCheckSettings) {
-    this.#owner = owner
+  constructor(session: Session, settings: LeaderCheckSettings) {
+    this.#session = session
     this.#settings = settings
   }
 
   /** True if the session is certain to live long enough to begin to rely on it. */
   get isConfirmed(): boolean {
-    const { lease } = this.#owner
+    const { lease } = this.#session
     lease.check()
     return this.#settings.asksLeader ? lease.confirmedFor() > 0 : !lease.expired
   }
 
   /** Resolves when {@link isConfirmed} is likely true, or the session has ended. */
   async whenConfirmed(signal: AbortSignal | undefined): Promise<void> {
-    if (this.isConfirmed || isTerminal(this.#owner.state)) return
+    if (this.isConfirmed || isTerminal(this.#session.state)) return
     await new Promise<void>((resolve, reject) => {
       const end = () => {
         this.#waiting.delete(end)
@@ -75,7 +75,7 @@ export class LeaderCheck {
       }
       const stopListening = onAbort(signal, end)
       this.#waiting.add(end)
-      this.#owner.writableConnection?.beat()
+      this.#session.writableConnection?.heartbeat.beat()
     })
   }
 
@@ -86,16 +86,16 @@ export class LeaderCheck {
   keepConfirmed(): () => void {
     if (!this.#settings.asksLeader) return () => undefined
     this.#awaited++
-    this.#owner.writableConnection?.beat()
+    this.#session.writableConnection?.heartbeat.beat()
     return () => this.#awaited--
   }
 
   /** Makes the lease exact while something is held. Returns the function that ends that. */
   hold(): () => void {
     if (!this.#settings.asksLeader) return () => undefined
-    const { lease } = this.#owner
+    const { lease } = this.#session
     lease.hold()
-    this.#owner.writableConnection?.beat()
+    this.#session.writableConnection?.heartbeat.beat()
     let isHeld = true
     return () => {
       if (isHeld) lease.release()
@@ -105,7 +105,7 @@ export class LeaderCheck {
 
   /** Asks the leader if it is time. Returns the milliseconds after which it must be called again at the latest. */
   check(): number {
-    const { writableConnection: connection, lease } = this.#owner
+    const { writableConnection: connection, lease } = this.#session
     const isNeeded = lease.isHeld || this.#awaited > 0 || this.#waiting.size > 0
     if (connection === undefined || !isNeeded) return Infinity
     if (this.#question?.connection !== connection)
@@ -133,7 +133,7 @@ export class LeaderCheck {
    * If the lease has expired, there is nothing to save.
    */
   #leaveIn({ since }: Question, now: number): number {
-    const { lease, timeout } = this.#owner
+    const { lease, timeout } = this.#session
     if (lease.expired) return Infinity
     const patience = timeout * (lease.isHeld ? HOLDER_PATIENCE : WAITER_PATIENCE)
     return Math.max(lease.confirmedFor(), since + patience - now)
@@ -142,12 +142,12 @@ export class LeaderCheck {
   #leave(): number {
     this.#isSuspicious = !this.#isSuspicious
     if (this.#isSuspicious) return 0
-    this.#owner.leave('the leader does not confirm the session')
+    this.#session.leave('the leader does not confirm the session')
     return Infinity
   }
 
   async #ask(question: Question): Promise<void> {
-    const { requests, lease, timeout } = this.#owner
+    const { requests, lease, timeout } = this.#session
     const { connection } = question
     const startedAt = this.#settings.clock.now()
     question.isPending = true
@@ -164,12 +164,12 @@ export class LeaderCheck {
       question.since = Infinity
       this.end()
     }
-    this.#owner.writableConnection?.beat()
+    this.#session.writableConnection?.heartbeat.beat()
   }
 
   /** @throws Error if the session has ended, or belongs to another server */
   async #write(connection: RequestSender): Promise<void> {
-    const { requests, lease } = this.#owner
+    const { requests, lease } = this.#session
     const sentAt = readClocks(this.#settings.clock)
     const results = await requests.sendOn(connection, operations.multi, WRITE, results => results)
     if (results.some(({ type, body }) => type === opcodes.error && NO_PROOF.includes(body.err)))

@@ -63,7 +63,7 @@ export interface SessionSettings
 /** The longest time that close() takes by default, in milliseconds. */
 const CLOSE_TIMEOUT = 2000
 
-/** The servers have expired a silent session after its timeout and a tick, in session timeouts: a tick is at most half of one. */
+/** After so many session timeouts the servers have expired a silent session: one, and one tick, which is half of one at most. */
 const EXPIRY = 1.5
 
 /** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
@@ -136,7 +136,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   }
 
   get leaseSignal(): AbortSignal {
-    this.checkLease()
+    this.lease.check()
     return this.lease.signal
   }
 
@@ -147,7 +147,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   }
 
   validFor(): number {
-    this.checkLease()
+    this.lease.check()
     return isTerminal(this.state) ? 0 : this.lease.remaining()
   }
 
@@ -179,21 +179,13 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
 
   // Called by the connection
 
-  /**
-   * Checks whether the session must be presumed lost. The connection calls it first in each callback of the runtime,
-   * before it uses anything received.
-   */
-  checkLease(now?: Timestamp): void {
-    this.lease.check(now)
-  }
-
   /** Returns the milliseconds after which the next beat must follow at the latest. */
   onBeat(): number {
     return Math.min(this.lease.check(), this.leaderCheck?.check() ?? Infinity)
   }
 
   onClockJump(): void {
-    this.checkLease()
+    this.lease.check()
   }
 
   /** The first frame that the client sends on a connection. */
@@ -255,11 +247,6 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     this.hosts.reconnect(`the server closes the connection, because it does not know ${name}`)
   }
 
-  /** The server has set the watches again. Requests waited for that if the server might have no such operation. */
-  onWatchesSet(): void {
-    this.requests.sendQueued()
-  }
-
   onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
     this.diagnostics.onEvent(event)
     this.watches.onEvent(event, zxid)
@@ -312,8 +299,9 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   // Called by the provider of hosts
 
   /**
-   * A lock is kept only if the leader confirms the session before the lease ends. Twice the rest is returned, because an
-   * attempt gets half of its share, and each attempt leaves less for the next.
+   * Returns within how many milliseconds a server must accept the session. For a session that holds something, that is
+   * twice what is left of its lease, because `Backoff.attemptTimeout` shares only half of it among the hosts. If less
+   * than an eighth of the session timeout is left, there is too little to save.
    */
   timeToConnect(): number {
     if (this.state === 'connecting') return Math.min(this.#timeout, this.#settings.connectTimeout)
@@ -323,7 +311,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
 
   dial(host: Address, timeout: number): void {
     this.#settings.clock.clearTimeout(this.#dialTimer)
-    this.checkLease()
+    this.lease.check()
     if (isTerminal(this.state)) return
     this.diagnostics.onAttempt(host)
     const version = this.#versions.of(keyOf(host), this.#settings.clock.now())
@@ -335,14 +323,14 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     if (this.#connection === undefined || this.#closing !== undefined) return
     this.#connection.destroy()
     this.hosts.onLeft()
-    this.#onDisconnected(left(reason))
+    this.#onDisconnected(errorOfLeaving(reason))
     this.#dialAfter(0)
   }
 
   /** Leaves a server that cannot be used. The next attempts follow after the pauses of failures. */
   #abandon(reason: string): void {
     this.#connection?.destroy()
-    this.onConnectionLost(left(reason), temporary(reason))
+    this.onConnectionLost(errorOfLeaving(reason), temporary(reason))
   }
 
   // Called by the lease
@@ -385,7 +373,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     const ask = (token: Uint8Array) =>
       this.requests.sendOn(connection, operations.sasl, { token }, reply => reply.token)
     void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
-      this.checkLease()
+      this.lease.check()
       if (this.#connection !== connection) return
       if (failure === undefined) this.#onReady(connection, readOnly)
       else this.#terminate('authFailed', failure)
@@ -406,7 +394,8 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     this.watches.setAgain(connection, this.#lastZxid, state)
     this.requests.sendQueued(connection)
     this.#enter(state)
-    connection.beat()
+    // Asks the leader now: at the first beat, in startHeartbeat(), the state was not 'connected' yet.
+    connection.heartbeat.beat()
   }
 
   /**
@@ -487,4 +476,4 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   }
 }
 
-const left = (reason: string) => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason })
+const errorOfLeaving = (reason: string) => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason })

@@ -90,7 +90,7 @@ export class EphemeralMutex extends Lock {
     do {
       if (isConfirmed(this.#view)) return true
       await whenConfirmed(this.#view, signal)
-    } while (await this.#view.retry(() => ownNode.isThere({ signal }), { signal }))
+    } while (await this.#view.retry(() => ownNode.existsAtServer({ signal }), { signal }))
     await ownNode.remove()
     return this.#tryCreate(ownNode, signal)
   }

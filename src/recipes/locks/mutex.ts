@@ -29,8 +29,8 @@ export class Mutex extends QueueLock {
     checkArguments('Mutex', client, path, optionsProblem(options, mutexOptionChecks))
     const { dialect = 'curator', lookAhead = true } = options
     const looksAhead = lookAhead && !matchesReaders(dialect)
-    const Waiter = looksAhead ? LookAheadWaiter : PredecessorWaiter
-    super(client, new LockQueue(client, path, namesOf(dialect), options), queue => new Waiter(queue))
+    const MutexWaiter = looksAhead ? LookAheadWaiter : PredecessorWaiter
+    super(client, new LockQueue(client, path, namesOf(dialect), options), queue => new MutexWaiter(queue))
     this.#looksAhead = looksAhead
   }
 

@@ -146,7 +146,7 @@ export class WriteHeld extends NodeHeld {
   }
 
   async #checkOwnNode(): Promise<void> {
-    if (!(await this.#ownNode.isThere())) throw this.#lostError()
+    if (!(await this.#ownNode.existsAtServer())) throw this.#lostError()
   }
 
   #lostError(): unknown {

@@ -172,7 +172,8 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
     if (ahead !== undefined) return { status: 'waiting', ...ahead }
     // No ticket is ahead. The own one may have been deleted before that was read.
     const isThere = waitedFor ? isOwnThere : ticket.areOnlyEarlierGone(node.name, read.stat)
-    if (isThere || (await client.retry(() => this.ownNode.isThere({ signal }), { signal }))) return { status: 'first' }
+    if (isThere || (await client.retry(() => this.ownNode.existsAtServer({ signal }), { signal })))
+      return { status: 'first' }
     return { status: 'gone' }
   }
 

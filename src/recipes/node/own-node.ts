@@ -62,7 +62,7 @@ export class OwnNode {
     return this.#node
   }
 
-  /** True from the reply that names the node until the node is removed. {@link isThere} asks the server. */
+  /** True from the reply that names the node until the node is removed. {@link existsAtServer} asks the server. */
   get isKnown(): boolean {
     return this.#node !== undefined
   }
@@ -134,7 +134,7 @@ export class OwnNode {
         await (pace ??= newPace(client)).wait(signal)
         continue
       }
-      // A function that reads only digits misses the sign of a negative number, so the name's length decides too.
+      // `sequenceOf` may read only the digits and miss a minus sign, so the length of the name decides too.
       const isNegative = this.node.path.length > path.length + DIGITS
       if (sequenceOf && (isNegative || isExhausted(sequenceOf(this.node.name)))) throw this.#exhausted(path)
       const isRead = creation.status === 'fulfilled' && reading.status === 'fulfilled'
@@ -164,7 +164,7 @@ export class OwnNode {
   }
 
   /** Returns true if this node exists on the connected server. */
-  async isThere(options: ReadOptions = {}): Promise<boolean> {
+  async existsAtServer(options: ReadOptions = {}): Promise<boolean> {
     const { client } = this.#plan
     const { path } = this.node
     try {
@@ -204,7 +204,7 @@ export class OwnNode {
   async #delete(client: Client, { path }: Node): Promise<void> {
     await retryUntilDone(client, async () => {
       if (!this.isUnique && this.#watch?.isThere !== true) {
-        const [, isThere] = await Promise.all([client.sync(path), this.isThere()])
+        const [, isThere] = await Promise.all([client.sync(path), this.existsAtServer()])
         if (!isThere) return
       }
       try {

@@ -35,7 +35,7 @@ export class LookAhead {
   readonly #client: Client
   readonly #ownNode: OwnNode
   /** The node for which this contender waits, and who is ahead. The node changes if another client deletes it. */
-  #wait: { node: Node; own: NodeWatch; ahead: Ahead } | undefined
+  #latest: { node: Node; own: NodeWatch; ahead: Ahead } | undefined
   /** The watches on other nodes, by name. */
   readonly #watches = new Map<string, NodeWatch>()
   readonly #changes = new Condition()
@@ -61,7 +61,7 @@ export class LookAhead {
   }
 
   get #present() {
-    return this.#ownNode.isKnown && this.#wait?.node === this.#ownNode.node ? this.#wait : undefined
+    return this.#ownNode.isKnown && this.#latest?.node === this.#ownNode.node ? this.#latest : undefined
   }
 
   /** Returns the watch on a node of the latest {@link wait}. */
@@ -83,16 +83,19 @@ export class LookAhead {
     if (this.#present === undefined) this.#keepOnly([])
     // The own node is read first: the server answers in order, so it is known to exist when the predecessor is watched.
     const own = this.#ownNode.watch(() => this.#changes.notify())
-    this.#wait = { node: this.#ownNode.node, own, ahead }
-    const nearest = this.watch(predecessor, signal)
-    const next = second === undefined ? undefined : this.watch(second, signal)
+    this.#latest = { node: this.#ownNode.node, own, ahead }
+    const onPredecessor = this.watch(predecessor, signal)
+    const onSecond = second === undefined ? undefined : this.watch(second, signal)
     this.#keepOnly([predecessor, second])
-    const watches = next === undefined ? [own, nearest] : [own, nearest, next]
+    const watches = onSecond === undefined ? [own, onPredecessor] : [own, onPredecessor, onSecond]
     for (;;) {
-      const failed = watches.find(({ status }) => status === 'failed') ?? nearest
-      if (failed.status === 'failed' || failed.status === 'hidden') throw failed.error as Error
+      // Without a watch on the predecessor, its deletion would not be noticed.
+      const unreadable =
+        watches.find(({ status }) => status === 'failed') ??
+        (onPredecessor.status === 'hidden' ? onPredecessor : undefined)
+      if (unreadable !== undefined) throw unreadable.error as Error
       // The predecessor was the only one ahead.
-      if (nearest.status === 'gone' && next === undefined && own.isThere) return 'turn'
+      if (onPredecessor.status === 'gone' && onSecond === undefined && own.isThere) return 'turn'
       const changed = watches.filter(({ status }) => status === 'gone' || status === 'changed')
       if (changed.length > 0) return changed.some(({ hasFired }) => hasFired) ? 'event' : 'atOnce'
       await this.#changes.wait(signal)

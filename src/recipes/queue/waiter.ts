@@ -46,7 +46,7 @@ export abstract class Waiter<R> {
         turn = await this.#enter(signal)
         continue
       }
-      const woken = status === 'first' ? 'turn' : await this.#wait(turn, signal)
+      const woken = status === 'first' ? 'turn' : await this.#waitThroughLosses(turn, signal)
       if (woken === 'turn' && (await this.#isConfirmed(signal))) return
       if (woken === 'atOnce') await pace.wait(signal)
       turn = await this.turnIn(await client.retry(() => this.read(signal), { signal }), signal)
@@ -75,8 +75,11 @@ export abstract class Waiter<R> {
     return this.turnIn(await this.ownNode.create(() => this.read(signal), signal), signal)
   }
 
-  /** Waits for the contenders ahead. The next one keeps its session confirmed, so that it can hold the lock at once. */
-  async #wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+  /**
+   * Waits for the contenders ahead, through lost connections. A contender with only one ahead keeps its session confirmed,
+   * so that it can hold the lock at once.
+   */
+  async #waitThroughLosses(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
     const { client } = this.queue
     const stop = ahead.second === undefined ? keepConfirmed(client) : undefined
     try {

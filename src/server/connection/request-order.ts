@@ -5,7 +5,7 @@ interface Place {
   task: (() => void) | undefined
 }
 
-/** More requests than this do not wait (globalOutstandingLimit). */
+/** While this many requests wait, the connection executes no more frames (globalOutstandingLimit). */
 const FULL = 1000
 
 export class RequestOrder {

@@ -231,7 +231,10 @@ export class SessionLease {
     if (--this.#held === 0 && this.#answered !== undefined) this.#revive()
   }
 
-  /** Ends the lease if it has expired. Returns the milliseconds after which it must be called again at the latest. */
+  /**
+   * Ends the lease if it has expired. The connection calls it first in each callback of the runtime, before it uses
+   * anything received. Returns the milliseconds after which it must be called again at the latest.
+   */
   check(now?: Timestamp): number {
     if (this.#answered === undefined || this.expired) return Infinity
     const left = this.remaining(now)

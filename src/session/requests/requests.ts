@@ -34,7 +34,7 @@ export interface RequestLimits {
   maxPending: number
 }
 
-/** The part of a connection that sends requests and answers them in their order. */
+/** The part of a connection that sends requests, and gives back those without a reply. */
 export interface RequestSender {
   readonly address: { readonly host: string; readonly port: number }
   readonly version: ServerVersion
@@ -292,7 +292,7 @@ export class Requests {
   }
 }
 
-/** The types of a request are known only to the code that makes it. */
+/** Makes a request, and erases its types, which only the caller of `submit` knows. */
 const requestOf = <Q, R, V>(
   op: Operation<Q, R>,
   body: Encodable<Q>,

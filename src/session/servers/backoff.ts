@@ -32,7 +32,7 @@ export class Backoff {
     this.#attempt = { startedAt: now, timeout }
   }
 
-  /** A server has accepted the session. */
+  /** A server has accepted the session, and SASL, if any, is complete. */
   onConnected(now: number): void {
     this.#failedAttempts = this.#silentAttempts = 0
     this.#attempt = undefined

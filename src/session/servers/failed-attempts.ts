@@ -54,7 +54,7 @@ export function failureOfHandshake(chunk: Buffer, problem: string): AttemptFailu
 
 const LONGEST_QUOTE = 60
 
-export const nameOf = ({ host, port }: Address): string => `${host}:${port}`
+export const hostPortOf = ({ host, port }: Address): string => `${host}:${port}`
 
 /** The last failure of each server. */
 export class FailedAttempts {

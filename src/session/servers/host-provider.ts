@@ -7,7 +7,7 @@ import { badArguments, ZooKeeperError } from '../../protocol/index.ts'
 import type { Address, Dial } from '../../transport/transport.ts'
 import { Backoff } from './backoff.ts'
 import type { ConnectString } from './connect-string.ts'
-import { FailedAttempts, failureToOpen, nameOf, type AttemptFailure } from './failed-attempts.ts'
+import { FailedAttempts, failureToOpen, hostPortOf, type AttemptFailure } from './failed-attempts.ts'
 import { HostList } from './hosts.ts'
 import type { SrvLookup } from './srv.ts'
 import { answering, HostSearch, writable, type Search } from './host-search.ts'
@@ -93,7 +93,7 @@ export class HostProvider {
     else void this.#lookUpAndDial(this.#servers.srv)
   }
 
-  /** A server has accepted the session. */
+  /** A server has accepted the session, and SASL, if any, is complete. */
   onConnected(isReadOnly: boolean): void {
     this.#backoff.onConnected(this.#settings.clock.now())
     if (this.#current !== undefined) this.#hosts.onConnected(this.#current)
@@ -119,7 +119,7 @@ export class HostProvider {
     this.#backoff.onConnectionLost(clock.now())
     const names = this.#names
     const failed = (this.#failed ??= new FailedAttempts())
-    failed.add(this.#current === undefined ? (names[0] ?? '') : nameOf(this.#current), failure)
+    failed.add(this.#current === undefined ? (names[0] ?? '') : hostPortOf(this.#current), failure)
     const outlook = failed.outlookOf(names)
     const pause = this.#backoff.pause(this.#hosts.roundLength, this.#owner.timeToConnect(), random)
     if (outlook === 'permanent') return { pause, givesUp: 'PROTOCOL' }
@@ -128,13 +128,13 @@ export class HostProvider {
 
   /** Returns a text that names each server and why it was not used. */
   describeFailures(): string {
-    return (this.#failed ?? new FailedAttempts()).describe(this.#names, this.#current && nameOf(this.#current))
+    return (this.#failed ?? new FailedAttempts()).describe(this.#names, this.#current && hostPortOf(this.#current))
   }
 
   /** The names of all servers that are tried. */
   get #names(): readonly string[] {
     const { round } = this.#hosts
-    return round.length > 0 ? round.map(nameOf) : [`dns-srv://${this.#servers.srv}`]
+    return round.length > 0 ? round.map(hostPortOf) : [`dns-srv://${this.#servers.srv}`]
   }
 
   /** Leaves the connection, which the server is about to close, and connects to the same host again at once. */
@@ -219,7 +219,8 @@ export class HostProvider {
 
   /**
    * Dials as soon as an answer of a host to a question arrives, unless {@link dialNext} is called before. Does nothing
-   * if a host has answered a question before, and then not the handshake, because its connection is too slow for that.
+   * if the last attempt was made because of such an answer: that host answers questions, but no handshake, because its
+   * connection is too slow.
    */
   dialAnswering(): void {
     if (this.#hasAnswered) return
@@ -229,6 +230,7 @@ export class HostProvider {
       host => {
         this.#preferred = host
         this.dialNext()
+        // After dialNext(), which resets it.
         this.#hasAnswered = true
       },
     )

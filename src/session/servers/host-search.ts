@@ -46,7 +46,6 @@ export class HostSearch {
 
   /** @param hosts returns all hosts that may be asked; called before each probe, because the list may change */
   start(hosts: () => readonly Address[]): void {
-    this.stop()
     this.#wait(hosts, 0)
   }
 

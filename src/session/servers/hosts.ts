@@ -48,6 +48,7 @@ export class HostList {
     return [...this.#hosts, ...this.#fallback]
   }
 
+  /** The hosts without those that are tried only if all others fail. */
   get all(): readonly Address[] {
     return this.#hosts
   }

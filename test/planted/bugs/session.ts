@@ -19,7 +19,7 @@ export const session: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a dropped connection keeps its timer',
-        from: 'this.#heartbeat.stop()',
+        from: 'this.heartbeat.stop()',
         to: '',
       },
     ],
@@ -35,17 +35,17 @@ export const session: readonly BugsOfFile[] = [
       },
       {
         bug: 'the lease counts from the reply to a request, not from the time at which that was sent',
-        from: 'this.#owner.onReply(',
-        to: 'request.sentAt = readClocks(this.#clock)\n    this.#owner.onReply(',
+        from: 'this.session.onReply(',
+        to: 'request.sentAt = readClocks(this.#clock)\n    this.session.onReply(',
       },
       {
         bug: 'the lease counts from the reply to a ping, not from the time at which that was sent',
-        from: 'if (sentAt !== undefined) this.#owner.renewLease(sentAt, this.#heartbeat.lastAnswered)',
-        to: 'if (sentAt !== undefined) this.#owner.renewLease(readClocks(this.#settings.clock), this.#heartbeat.lastAnswered)',
+        from: 'if (sentAt !== undefined) this.session.renewLease(sentAt, this.heartbeat.lastAnswered)',
+        to: 'if (sentAt !== undefined) this.session.renewLease(readClocks(this.#settings.clock), this.heartbeat.lastAnswered)',
       },
       {
         bug: 'after a stall a reply reaches the holder of a lock before the end of its lease',
-        from: 'this.#owner.checkLease(now)\n',
+        from: 'this.session.lease.check(now)\n',
         to: '',
       },
     ],
@@ -176,7 +176,7 @@ export const session: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'leaseSignal is not aborted after a stall of the process that outlived the lease',
-        from: 'this.checkLease()\n    return this.lease.signal',
+        from: 'this.lease.check()\n    return this.lease.signal',
         to: 'return this.lease.signal',
       },
     ],

@@ -3,7 +3,7 @@ import {
   FailedAttempts,
   failureOfHandshake,
   failureToOpen,
-  nameOf,
+  hostPortOf,
   temporary,
   type AttemptFailure,
 } from '../../../src/session/servers/failed-attempts.ts'
@@ -85,7 +85,7 @@ describe('failureToOpen', () => {
 
 describe('the name of a server in messages', () => {
   it('is its host and port', () => {
-    expect(nameOf({ host: 'zk1', port: 2181 })).to.equal('zk1:2181')
+    expect(hostPortOf({ host: 'zk1', port: 2181 })).to.equal('zk1:2181')
   })
 })
 
