@@ -175,8 +175,8 @@ describe('the type declarations of the package', () => {
     ] as const) {
       const calls = exportsOf(entry)
       expect(calls.length).to.be.above(10)
-      // A mechanism of SASL is passed to the client, and its own types are in an entry point of its own.
-      const code = ["import type {} from 'zkwire/sasl'", ...calls].join('\n')
+      // A program with recipes imports the client too. Its mechanism of SASL has types in an entry point of its own.
+      const code = ["import type {} from 'zkwire'", "import type {} from 'zkwire/sasl'", ...calls].join('\n')
       const options = { ...resolutions.nodenext, lib: ['es2022', 'esnext.disposable'], declaration: true }
       expect(await compile(newest, options, { code })).to.equal('')
     }
