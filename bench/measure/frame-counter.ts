@@ -22,13 +22,15 @@ export const noCounts = (): Counts => ({
 })
 
 /**
- * Counts by cause: the work of a scenario, the handshakes of its connections, the fences of the benchmark, and pings.
- * Fences and pings are not part of the figures.
+ * Counts by cause: the work of a scenario, the handshakes of its connections, the fences of the benchmark, and the
+ * heartbeat: pings, and the questions to the leader while a session holds a lock or is the next to hold it. Fences and
+ * the heartbeat are not part of the figures, because the clock decides when they are sent.
  */
 export interface Traffic {
   work: Counts
   handshakes: Counts
   fences: Counts
+  /** The heartbeat. */
   pings: Counts
 }
 
@@ -45,18 +47,25 @@ const REQUEST_HEADER_BYTES = 8
 export interface FrameCounterOwner {
   /** Called for each frame of a scenario's work, and of a handshake. */
   framePassed(): void
-  /** Called for each fence and ping. */
+  /** Called for each other frame. */
   otherFramePassed(): void
 }
 
 export class FrameCounter {
   readonly traffic = noTraffic()
-  readonly #fenceBody: Buffer
+  /** The requests that are no work, by their opcode and body. */
+  readonly #others: readonly { opcode: number; body: Buffer; counts: Counts }[]
   readonly #owner: FrameCounterOwner
 
   /** @param fencePath a request is a fence if it is a `sync` of this path */
   constructor(fencePath: string, owner: FrameCounterOwner) {
-    this.#fenceBody = operations.sync.request.encode({ path: fencePath })
+    const { fences, pings } = this.traffic
+    const check = [{ type: opcodes.check, body: { path: '/', version: -1 } }]
+    this.#others = [
+      { opcode: opcodes.sync, body: operations.sync.request.encode({ path: fencePath }), counts: fences },
+      { opcode: opcodes.sync, body: operations.sync.request.encode({ path: '/' }), counts: pings },
+      { opcode: opcodes.multi, body: operations.multi.request.encode(check), counts: pings },
+    ]
     this.#owner = owner
   }
 
@@ -65,12 +74,12 @@ export class FrameCounter {
    * @param onRearmed called when the server has accepted the watches after a reconnect
    */
   observer(onRearmed: () => void = () => undefined): (frame: ObservedFrame) => void {
-    /** The xids of the fences in flight. They are needed because a reply does not name its operation. */
-    let fences: number[] = []
+    /** The requests in flight that are no work, by xid. They are needed because a reply does not name its operation. */
+    const inFlight = new Map<number, Counts>()
     return ({ from, bytes, first }) => {
       const { traffic } = this
-      if (first) fences = []
-      const counts = first ? traffic.handshakes : this.#causeOf(from, bytes, fences)
+      if (first) inFlight.clear()
+      const counts = first ? traffic.handshakes : this.#causeOf(from, bytes, inFlight)
       if (from === 'client') {
         counts.framesSent++
         counts.bytesSent += LENGTH_BYTES + bytes.length
@@ -84,27 +93,28 @@ export class FrameCounter {
     }
   }
 
-  #causeOf(from: ObservedFrame['from'], bytes: Uint8Array, fences: number[]): Counts {
-    const { work, pings, fences: fencing } = this.traffic
+  #causeOf(from: ObservedFrame['from'], bytes: Uint8Array, inFlight: Map<number, Counts>): Counts {
+    const { work, pings } = this.traffic
     const xid = xidOf(bytes)
     if (xid === xids.ping) return pings
-    if (from === 'client') {
-      if (!this.#isFence(bytes)) return work
-      fences.push(xid)
-      return fencing
-    }
     if (xid === xids.notification) {
       work.notifications++
       return work
     }
-    if (xid !== fences[0]) return work
-    fences.shift()
-    return fencing
+    if (from === 'client') {
+      const counts = this.#countsOf(asBuffer(bytes))
+      if (counts !== undefined) inFlight.set(xid, counts)
+      return counts ?? work
+    }
+    const counts = inFlight.get(xid)
+    inFlight.delete(xid)
+    return counts ?? work
   }
 
-  #isFence(bytes: Uint8Array): boolean {
-    const frame = asBuffer(bytes)
-    return frame.readInt32BE(4) === opcodes.sync && frame.subarray(REQUEST_HEADER_BYTES).equals(this.#fenceBody)
+  #countsOf(request: Buffer): Counts | undefined {
+    const opcode = request.readInt32BE(4)
+    const body = request.subarray(REQUEST_HEADER_BYTES)
+    return this.#others.find(other => other.opcode === opcode && other.body.equals(body))?.counts
   }
 }
 

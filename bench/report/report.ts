@@ -248,7 +248,7 @@ function methodSection({
     ['seed', String(seed)],
     [
       'not counted',
-      `${bytes(traffic.pings.framesSent)} pings and ${bytes(traffic.fences.framesSent)} fences, which are not part of any figure`,
+      `${bytes(traffic.pings.framesSent)} pings and questions to the leader, and ${bytes(traffic.fences.framesSent)} fences, which are not part of any figure`,
     ],
   ]
   return html`<section aria-labelledby="method">

@@ -10,6 +10,7 @@ import {
 import {
   eventTypes,
   keeperStates,
+  opcodes,
   operations,
   WatcherEvent,
   xids,
@@ -53,6 +54,16 @@ describe('the frame counter of the benchmark', () => {
     sent(3, operations.exists, { path: FENCE, watch: false })
     expect(counter.traffic.fences).to.deep.equal(noCounts())
     expect(counter.traffic.work.framesSent).to.equal(3)
+  })
+
+  it('counts the questions of a holder to the leader as pings', () => {
+    const { counter, sent, received } = session()
+    sent(1, operations.sync, { path: '/' })
+    sent(2, operations.multi, [{ type: opcodes.check, body: { path: '/', version: -1 } }])
+    sent(3, operations.multi, [{ type: opcodes.check, body: { path: '/', version: 0 } }])
+    for (const xid of [1, 2, 3]) received(xid, 0)
+    expect(counter.traffic.pings).to.include({ framesSent: 2, framesReceived: 2 })
+    expect(counter.traffic.work).to.include({ framesSent: 1, framesReceived: 1 })
   })
 
   it('counts pings and handshakes separately', () => {
