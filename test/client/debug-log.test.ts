@@ -33,8 +33,8 @@ describe('NODE_DEBUG=zkwire', () => {
     const { connectString } = await sharedServer()
     expect((await debugLog('connected', 'zkwire', connectString)).map(plain)).to.deep.equal([
       `connecting to ${connectString}`,
-      'state connecting -> connected',
       `accepted by ${connectString}`,
+      'state connecting -> connected',
       'state connected -> closed',
     ])
     const nobody = `127.0.0.1:${await freePort()}`
