@@ -95,9 +95,11 @@ public class JavaPeer {
             case "wait":
                 return new DistributedBarrier(client, path).waitOnBarrier(Long.parseLong(argument), TimeUnit.MILLISECONDS) ? "down" : "up";
             case "enter":
-                return Boolean.toString(doubleBarrier(path, argument).enter(10, TimeUnit.SECONDS));
+                // A late event of leave() would end the next enter() of the same object, before all members are there.
+                doubleBarriers.put(path, new DistributedDoubleBarrier(client, path, Integer.parseInt(argument)));
+                return Boolean.toString(doubleBarriers.get(path).enter(10, TimeUnit.SECONDS));
             case "leave":
-                return Boolean.toString(doubleBarrier(path, argument).leave(10, TimeUnit.SECONDS));
+                return Boolean.toString(doubleBarriers.get(path).leave(10, TimeUnit.SECONDS));
             case "leads":
                 return Boolean.toString(latches.get(path).hasLeadership());
             case "leader":
@@ -218,10 +220,6 @@ public class JavaPeer {
     private static WriteLock writeLock(String path) throws Exception {
         var zookeeper = client.getZookeeperClient().getZooKeeper();
         return writeLocks.computeIfAbsent(path, key -> new WriteLock(zookeeper, path, null));
-    }
-
-    private static DistributedDoubleBarrier doubleBarrier(String path, String count) {
-        return doubleBarriers.computeIfAbsent(path, key -> new DistributedDoubleBarrier(client, path, Integer.parseInt(count)));
     }
 
     /** Leads until it is closed. */
