@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { help, parseOptions, type Options } from '../../bench/options.ts'
-import { UsageError } from '../../bench/output/usage.ts'
 import { scenarios } from '../../bench/scenarios/index.ts'
+import { itRejects } from './rejects.ts'
 
 const namesIn = ({ scenarios }: Options) => scenarios.map(({ name }) => name)
 const choices = [...scenarios.map(({ name }) => name), 'locks', 'watches', 'sessions', 'all'].join(', ')
@@ -64,7 +64,7 @@ describe('the command line of the benchmark', () => {
     expect(Math.max(...help.split('\n').map(line => line.length))).to.be.at.most(88)
   })
 
-  for (const [args, complaint] of [
+  itRejects(parseOptions, [
     [['--sessions', '10,x'], '--sessions: "10,x" is not a list of whole numbers of 2 or more'],
     [['--sessions', '10,,20'], '--sessions: "10,,20" is not a list of whole numbers of 2 or more'],
     [['--sessions', '1'], '--sessions: "1" is not a list of whole numbers of 2 or more'],
@@ -112,13 +112,7 @@ describe('the command line of the benchmark', () => {
     [['--json'], "Option '--json <value>' argument missing"],
     [['--verbose'], "Unknown option '--verbose'"],
     [['zk1:2181'], "Unexpected argument 'zk1:2181'"],
-  ] as const)
-    it(`rejects ${args.join(' ')} in one line`, () => {
-      expect(() => parseOptions(args))
-        .to.throw(UsageError)
-        .with.property('message')
-        .that.equals(complaint)
-    })
+  ])
 })
 
 function parsed(...args: string[]): Options {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { help, parseOptions } from '../../../bench/compare/options.ts'
-import { UsageError } from '../../../bench/output/usage.ts'
+import { itRejects } from '../rejects.ts'
 
 describe('the command line of npm run bench:compare', () => {
   it('has two results, and the growth that is a failure', () => {
@@ -11,17 +11,11 @@ describe('the command line of npm run bench:compare', () => {
     expect(help).to.match(/^ {2}--fail-if-worse/m)
   })
 
-  for (const [args, complaint] of [
+  itRejects(parseOptions, [
     [['a'], 'pass two files: the older result, and the newer one'],
     [['a', 'b', 'c'], 'pass two files: the older result, and the newer one'],
     [['a', 'b', '--fail-if-worse', '10'], '--fail-if-worse: "10" is not a percentage, such as 10%'],
     [['a', 'b', '--fail-if-worse', 'ten%'], '--fail-if-worse: "ten%" is not a percentage, such as 10%'],
     [['a', 'b', '--apache'], "Unknown option '--apache'"],
-  ] as const)
-    it(`rejects ${args.join(' ')} in one line`, () => {
-      expect(() => parseOptions(args))
-        .to.throw(UsageError)
-        .with.property('message')
-        .that.equals(complaint)
-    })
+  ])
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { joinHelp, parseJoin } from '../../../bench/fleet/options.ts'
-import { UsageError } from '../../../bench/output/usage.ts'
+import { itRejects } from '../rejects.ts'
 
 describe('the command line of npm run bench:join', () => {
   it('has the servers and the path at which the machines meet, and a number of processes', () => {
@@ -11,16 +11,10 @@ describe('the command line of npm run bench:join', () => {
     expect(joinHelp).to.match(/^ {2}--processes/m)
   })
 
-  for (const [args, complaint] of [
+  itRejects(parseJoin, [
     [[], 'pass one argument: host:port[,host:port]/path'],
     [['zk1:2181'], '"zk1:2181" is not host:port[,host:port]/path, with a path that is not /'],
     [['zk1/run', '--processes', '0'], '--processes: "0" is not a whole number of 1 or more'],
     [['zk1/run', '--sessions', '5'], "Unknown option '--sessions'"],
-  ] as const)
-    it(`rejects ${args.join(' ') || 'no argument'} in one line`, () => {
-      expect(() => parseJoin(args))
-        .to.throw(UsageError)
-        .with.property('message')
-        .that.equals(complaint)
-    })
+  ])
 })
