@@ -75,7 +75,7 @@ export class LeaderCheck {
       }
       const stopListening = onAbort(signal, end)
       this.#waiting.add(end)
-      this.#session.writableConnection?.heartbeat.beat()
+      this.#beat()
     })
   }
 
@@ -86,7 +86,7 @@ export class LeaderCheck {
   keepConfirmed(): () => void {
     if (!this.#settings.asksLeader) return () => undefined
     this.#awaited++
-    this.#session.writableConnection?.heartbeat.beat()
+    this.#beat()
     return () => this.#awaited--
   }
 
@@ -95,7 +95,7 @@ export class LeaderCheck {
     if (!this.#settings.asksLeader) return () => undefined
     const { lease } = this.#session
     lease.hold()
-    this.#session.writableConnection?.heartbeat.beat()
+    this.#beat()
     let isHeld = true
     return () => {
       if (isHeld) lease.release()
@@ -125,6 +125,11 @@ export class LeaderCheck {
   /** The session has ended. */
   end(): void {
     for (const end of this.#waiting) end()
+  }
+
+  /** Lets the heartbeat call {@link check} now. */
+  #beat(): void {
+    this.#session.writableConnection?.heartbeat.beat()
   }
 
   /**
@@ -164,7 +169,7 @@ export class LeaderCheck {
       question.since = Infinity
       this.end()
     }
-    this.#session.writableConnection?.heartbeat.beat()
+    this.#beat()
   }
 
   /** @throws Error if the session has ended, or belongs to another server */

@@ -31,7 +31,7 @@ import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
 import type { Request } from './requests/request.ts'
 import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
 import { ServerVersions } from './requests/server-version.ts'
-import { temporary, type AttemptFailure } from './servers/failed-attempts.ts'
+import { hostPortOf, temporary, type AttemptFailure } from './servers/failed-attempts.ts'
 import {
   HostProvider,
   type HostProviderOwner,
@@ -143,7 +143,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   /** The server of the present connection, or of the attempt at one. */
   get server(): string | undefined {
     const address = this.#connection?.address
-    return address && `${address.host}:${address.port}`
+    return address && hostPortOf(address)
   }
 
   validFor(): number {

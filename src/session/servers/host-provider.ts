@@ -207,7 +207,7 @@ export class HostProvider {
       () => this.#hosts.allBut(this.#current),
       host => {
         this.#preferred = host
-        this.#owner.leave(`${host.host}:${host.port} takes writes`)
+        this.#owner.leave(`${hostPortOf(host)} takes writes`)
       },
     )
   }
