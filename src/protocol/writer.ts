@@ -4,7 +4,7 @@ import { JuteError } from './jute-error.ts'
 // Sizes of slabs, in bytes. The first slab is small, because many writers may write in one turn. A slab that replaces a
 // full one is twice as large, up to the largest size.
 const FIRST_SLAB = 256
-const LARGEST_SLAB = 65_536
+const LARGEST_SLAB = 16_384
 /** The largest size, in bytes, of a slab that is kept for reuse. A slab can grow larger for the writes of one turn. */
 const LARGEST_KEPT_SLAB = 0x4_0000
 
