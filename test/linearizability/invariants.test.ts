@@ -27,6 +27,8 @@ interface Story {
   /** The session that deleted the node. Default: its owner. */
   deletedBy?: bigint
   name?: string
+  /** Default: the transaction that creates the node. */
+  token?: bigint
 }
 
 /** Session n has node n. The server's clock is the clock of the events. */
@@ -35,7 +37,8 @@ function judge(stories: readonly Story[], { kind = kinds.queue, patience = 1000 
   const log: Transaction[] = []
   for (const [i, story] of stories.entries()) {
     const [id, session, path] = [`attempt ${i}`, BigInt(i), kind.contender.test('') ? LOCK : node(i, story.name)]
-    const token = BigInt(10 * story.made)
+    const created = BigInt(10 * story.made)
+    const { token = created } = story
     const zxidAt = (moment: number) => BigInt(10 * moment + 9)
     events.push({ at: 0, is: 'connected', session }, { at: story.requested, is: 'requested', id, lock: LOCK, session })
     if (story.granted !== undefined) {
@@ -48,7 +51,7 @@ function judge(stories: readonly Story[], { kind = kinds.queue, patience = 1000 
     if (story.releasing !== undefined) events.push({ at: story.releasing, is: 'releasing', id })
     if (story.released !== undefined)
       events.push({ at: story.released, is: 'released', id, lastZxid: zxidAt(story.released), isOver: false })
-    log.push({ zxid: token, at: story.made, session, type: 1, changes: [{ is: 'created', path }] })
+    log.push({ zxid: created, at: story.made, session, type: 1, changes: [{ is: 'created', path }] })
     const [zxid, by] = [BigInt(10 * (story.deleted ?? 0) + 5), story.deletedBy ?? session]
     if (story.deleted !== undefined)
       log.push({ zxid, at: story.deleted, session: by, type: 2, changes: [{ is: 'deleted', path }] })
@@ -138,6 +141,7 @@ describe('a rule for histories', () => {
   it('rejects tokens that decrease with time, and grants out of order', () => {
     const late = { ...holds(30, 40), made: 5, requested: 25 }
     breaks('real-time order', [holds(10, 20), late], { kind: kinds.singleNode })
+    breaks('token order', [holds(10, 20), { ...holds(30, 40), token: 1n }])
     breaks('first come, first served', [{ ...holds(30, 40), made: 5 }, { ...holds(10, 20) }])
   })
 

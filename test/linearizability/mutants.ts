@@ -1,4 +1,4 @@
-// Locks with one bug each, of a kind that real locks had. Every test that judges locks must detect them.
+// Locks with one bug each, of a kind that real locks had. A random simulation must detect each of them.
 import { isCode, join } from '../../src/protocol/index.ts'
 import type { Client } from '../../src/index.ts'
 import type { AcquireOptions } from '../../src/recipes/locks/lock.ts'
@@ -14,7 +14,7 @@ import type { Ahead } from '../../src/recipes/queue/turn.ts'
 import { PredecessorWaiter, type Wake } from '../../src/recipes/queue/waiter.ts'
 
 /** Node names without a uuid, so that a node is identified only by its data and its owner. */
-export const sequenceOnly = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
+const sequenceOnly = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
 
 const newPredecessorWaiter: NewWaiter = queue => new PredecessorWaiter(queue)
 
