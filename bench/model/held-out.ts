@@ -4,6 +4,7 @@ import type { Estimate } from './least-squares.ts'
 import { modelOf, type Measured } from './model.ts'
 import type { PhaseModel } from './terms.ts'
 import type { PhaseSummary } from '../measure/summary.ts'
+import { list, whole } from '../output/figures.ts'
 
 /** A figure of the largest size, as forecast from the smaller ones. */
 export interface HeldOut {
@@ -65,3 +66,13 @@ function figuresOf(model: PhaseModel, summary: PhaseSummary, size: number, durat
 export const errorOf = ({ forecast, measured }: HeldOut): number => forecast.value / measured - 1
 
 export const isClose = (figure: HeldOut): boolean => Math.abs(errorOf(figure)) <= TOLERANCE
+
+/** Says how well the model forecast the largest sizes of the run. */
+export function heldOutSentence(figures: readonly HeldOut[]): string {
+  const off = figures.filter(each => !isClose(each))
+  const share = `${figures.length - off.length} of ${figures.length}`
+  const names = [...new Set(off.map(({ scenario, size, what }) => `${scenario} ${size} (${what})`))]
+  const sizes = [...new Set(figures.map(({ size }) => whole(size)))]
+  const farther = off.length === 0 ? '' : ` Farther off: ${names.join(', ')}.`
+  return `Of the figures with ${list(sizes)} sessions, which were forecast from a tenth of them and less, ${share} are at most ${Math.round(100 * TOLERANCE)} % off.${farther}`
+}

@@ -1,6 +1,6 @@
 // Fits a model with few, named parts to a result, and forecasts the costs at other sizes: what a phase moves, what it
 // costs the server and the clients, and how long both wait. This file: the model and its fit. Pure.
-// May import: bench/harness/server.ts, bench/measure, bench/output.
+// May import: bench/measure, bench/output.
 import { mean, student95, sum } from '../measure/statistics.ts'
 import { roundTripsOf } from '../measure/round-trips.ts'
 import type { Recording } from '../measure/recording.ts'

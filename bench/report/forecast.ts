@@ -2,12 +2,11 @@
 import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
 import { adviceOf } from '../model/advice.ts'
-import { errorOf, heldOutOf, type HeldOut } from '../model/held-out.ts'
+import { errorOf, heldOutOf, heldOutSentence, type HeldOut } from '../model/held-out.ts'
 import type { Costs, Model, PhaseModel, Term } from '../model/terms.ts'
 import { modelOf } from '../model/model.ts'
 import { factorOf, type Estimate } from '../model/least-squares.ts'
 import { CONDITIONS, MOST_SESSIONS } from '../model/forecast.ts'
-import { heldOutSentences } from '../model/forecast-text.ts'
 import { bitRate, figure } from '../output/figures.ts'
 import type { Result } from '../output/result.ts'
 import { html, Html } from './html.ts'
@@ -105,7 +104,7 @@ function heldOutTable(figures: readonly HeldOut[]): Html {
     ...[shown(each.what, each.measured), percent(errorOf(each))],
   ])
   const head = ['scenario', 'phase', 'figure', 'N', 'forecast from N =', 'forecast', '95 %', 'measured', 'off by']
-  return html`<p>${heldOutSentences(figures).join(' ')}</p>
+  return html`<p>${heldOutSentence(figures)}</p>
     <details>
       <summary>The largest sizes, forecast and measured</summary>
       ${table('The largest size of each scenario, as forecast from a tenth of it and less', head, 3, rows)}

@@ -43,8 +43,7 @@ export function forecastChapter(result: Result, large: Result): string {
   ]
   return `## What it costs you
 
-In the repository, \`npm run bench:forecast\` forecasts from the same run what a release costs with another number of contenders, another line and another server.
-The report has a form for that. With a line of ${bitRate(lineRate)}, ${cores} cores of the server and a round trip of ${duration(roundTrip)}:
+From the same run, the report's form forecasts what a release costs with another number of contenders, another line and another server. With a line of ${bitRate(lineRate)}, ${cores} cores of the server and a round trip of ${duration(roundTrip)}:
 
 ${[row(head), row(head.map(() => '---')), ...locks].join('\n')}
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
-import { errorOf, heldOutOf, isClose, TOLERANCE } from '../../../bench/model/held-out.ts'
-import { heldOutSentences } from '../../../bench/model/forecast-text.ts'
+import { errorOf, heldOutOf, heldOutSentence, isClose, TOLERANCE } from '../../../bench/model/held-out.ts'
 import { readResult } from '../../../bench/output/result.ts'
 import { herd, measuredOf, ticket } from './synthetic.ts'
 
@@ -15,8 +14,7 @@ describe('the largest size of a run, as forecast from a tenth of it and less', (
       expect(figure).to.deep.include({ size: 1000, sizes: [10, 50, 100] })
       expect(errorOf(figure), `${figure.scenario} ${figure.what}`).to.be.closeTo(0, 1e-6)
     }
-    expect(heldOutSentences(figures)).to.have.length(1)
-    expect(heldOutSentences(figures)[0]).to.match(/ with 1000 sessions, .* (\d+) of \1 are at most 25 % off\.$/)
+    expect(heldOutSentence(figures)).to.match(/ with 1000 sessions, .* (\d+) of \1 are at most 25 % off\.$/)
   })
 
   it('does not use the figures that it forecasts', () => {
@@ -25,7 +23,7 @@ describe('the largest size of a run, as forecast from a tenth of it and less', (
     const [figure = expect.fail('no figure')] = heldOutOf(measured).filter(({ what }) => what === 'client CPU, ms')
     expect(errorOf(figure)).to.be.closeTo(-0.5, 1e-6)
     expect(isClose(figure)).to.equal(false)
-    expect(heldOutSentences(heldOutOf(measured))[0]).to.contain('Farther off: ticket 1000 (client CPU, ms)')
+    expect(heldOutSentence(heldOutOf(measured))).to.contain('Farther off: ticket 1000 (client CPU, ms)')
   })
 
   it('is the largest size of each scenario', () => {
@@ -40,7 +38,6 @@ describe('the largest size of a run, as forecast from a tenth of it and less', (
   it('is missing if there are not three sizes up to a tenth of it', () => {
     expect(heldOutOf(measuredOf([ticket], [10, 50, 1000]))).to.deep.equal([])
     expect(heldOutOf(measuredOf([ticket], [10, 50, 100, 999]))).to.deep.equal([])
-    expect(heldOutSentences([])).to.deep.equal([])
   })
 
   it('has the exact counts of the committed run', async () => {

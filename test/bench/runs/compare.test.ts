@@ -66,25 +66,3 @@ describe('npm run bench:compare', function () {
     expect(stderr).to.match(/^[^\n]*compare\.test\.ts: [^\n]+\n$/)
   })
 })
-
-describe('npm run bench:forecast', function () {
-  this.timeout(60_000)
-
-  const forecast = (...args: string[]) => startProgram('bench/model/main.ts', ...args).ended
-
-  it('reads the committed run, and prints 80 columns', async () => {
-    const { exitCode, stdout, stderr } = await forecast('--sessions', '1000000')
-    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
-    expect(stdout)
-      .to.match(/^With 1,000,000 contenders, /)
-      .and.to.match(/^- Take TicketMutex\./m)
-    expect(stdout.split('\n').filter(line => line.length > 80)).to.deep.equal([])
-    expect((await forecast('--help')).stdout).to.contain('--line-rate')
-  })
-
-  it('rejects a result of the peers in one line', async () => {
-    const { exitCode, stderr } = await forecast('--result', peers)
-    expect(exitCode).to.equal(1)
-    expect(stderr).to.match(/^[^\n]*peers\.json is a result of npm run bench:peers, and not of npm start\n$/)
-  })
-})

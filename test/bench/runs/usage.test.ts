@@ -9,7 +9,6 @@ describe('a benchmark with an unknown option:', () => {
     ['bench/main.ts', 'npm start'],
     ['bench/compare/main.ts', 'npm run bench:compare'],
     ['bench/fleet/main.ts', 'npm run bench:join'],
-    ['bench/model/main.ts', 'npm run bench:forecast'],
     ['bench/peers/main.ts', 'npm run bench:peers'],
     ['bench/throughput/main.ts', 'npm run bench:throughput'],
     ['bench/throughput/calls.ts', 'npm run bench:calls'],
