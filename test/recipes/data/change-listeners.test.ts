@@ -131,17 +131,6 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
     },
   )
 
-  itInVirtualTime('end silently with the session', async () => {
-    const clients = [await open(), await open()] as const
-    const { called, listener } = newListener()
-    for (const client of clients) await valueOf(client).on('change', listener).get()
-    await clients[0].close()
-    await fixture.expire(clients[1])
-    await fixture.sleep(5000)
-    expect(reports).to.deep.equal([])
-    expect(called).to.deep.equal([])
-  })
-
   itInVirtualTime('must be functions for the event `change`', async () => {
     const value = valueOf(await open())
     const counter = new Counter(await open(), path)

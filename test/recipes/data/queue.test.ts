@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { aclOf, perms, type Client } from '../../../src/index.ts'
+import type { Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { RecipeError, Queue, type QueueItem } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
@@ -200,18 +200,6 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
     await close()
   })
 
-  itInVirtualTime('gives an item back when `await using` ends without complete()', async () => {
-    const queue = queueOf(await fixture.open())
-    await queue.put('a')
-    {
-      await using item = await queue.take()
-      expect(textOf(item)).to.equal('a')
-    }
-    const item = await queue.take()
-    await item.complete()
-    await close()
-  })
-
   itInVirtualTime('close() rejects calls that wait', async () => {
     const queue = queueOf(await fixture.open())
     const waiting = failureOf(queue.take())
@@ -281,24 +269,6 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
     await Promise.all([completing, releasing])
     expect(await queue.size()).to.equal(0)
     await close()
-  })
-
-  itInVirtualTime('gives its ACL to all nodes that it creates', async () => {
-    const acl = [aclOf('world', 'anyone', perms.all & ~perms.admin)]
-    const queue = new Queue(await fixture.open(), path, { acl })
-    await queue.put('a')
-    const item = await queue.take()
-    const aclOfNode = async (node: string) => (await fixture.observer.getACL(node)).acl
-    for (const node of [
-      path,
-      `${path}/entries`,
-      `${path}/entries/${item.name}`,
-      `${path}/taken`,
-      `${path}/taken/${item.name}`,
-    ])
-      expect(await aclOfNode(node), node).to.deep.equal(acl)
-    await item.release()
-    await queue.close()
   })
 
   itInVirtualTime('puts nothing if the call is cancelled between two attempts', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { aclOf, openACL, perms, type Client } from '../../../src/index.ts'
+import { aclOf, perms, type Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { SharedValue, type VersionedData } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
@@ -144,13 +144,6 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
     other.abort()
     hold.release()
     expect(await waiting).to.equal(other.signal.reason)
-  })
-
-  itInVirtualTime('gives its ACL to the node that it creates, and not to the parents', async () => {
-    const acl = [aclOf('world', 'anyone', perms.all & ~perms.admin)]
-    await valueOf(await fixture.open(), { acl }).set('a')
-    expect((await fixture.observer.getACL(path)).acl).to.deep.equal(acl)
-    expect((await fixture.observer.getACL(`${fixture.path}/above`)).acl).to.deep.equal(openACL)
   })
 
   itEverywhere('can be the root of a view if the parent exists, and otherwise rejects with NONODE', async () => {

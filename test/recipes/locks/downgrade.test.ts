@@ -95,14 +95,6 @@ onBothServers('a downgrade', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(held.signal.aborted).to.equal(false)
   })
 
-  itEverywhere('watches the read node if the write lock was acquired with watchOwnNode', async () => {
-    const read = await (await lockOf(await fixture.open()).writeLock.acquire({ watchOwnNode: true })).downgrade()
-    const lost = once(read.signal, 'abort')
-    await fixture.observer.delete(read.path)
-    await lost
-    expect(read.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
-  })
-
   itInVirtualTime('is not disturbed by a release() of the write hold before it resolves', async () => {
     const { faultyDial, held } = await writeLockWithFaults()
     const arrived = faultyDial.holdReply(opcodes.multi)
@@ -274,11 +266,4 @@ onBothServers('a downgrade', (fixture, { itInVirtualTime, itEverywhere }) => {
       await other.release()
     },
   )
-
-  itInVirtualTime('gives the read node the option acl', async () => {
-    const acl = [aclOf('world', 'anyone', perms.all & ~perms.admin)]
-    const read = await (await lockOf(await fixture.open(), { acl }).writeLock.acquire()).downgrade()
-    expect((await fixture.observer.getACL(read.path)).acl).to.deep.equal(acl)
-    await read.release()
-  })
 })

@@ -1,7 +1,7 @@
 // The common behaviour of the exclusive locks.
 import { expect } from 'chai'
 import { getEventListeners, once } from 'node:events'
-import { aclOf, creatorAllACL, openACL, type Client, type ObservedFrame } from '../../../src/index.ts'
+import { aclOf, openACL, type Client, type ObservedFrame } from '../../../src/index.ts'
 import { CreateRequest, opcodes, parentOf, perms, RequestHeader } from '../../../src/protocol/index.ts'
 import { RecipeError, revoke, type AcquireOptions } from '../../../src/recipes/index.ts'
 import { Held } from '../../../src/recipes/locks/held.ts'
@@ -93,23 +93,6 @@ for (const {
       await held.release()
     })
 
-    itEverywhere('sets its ACL on its node and its directory, and not on parents that it creates', async () => {
-      const owner = await fixture.open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
-      const above = `${directory}/team/locks`
-      const held = await new Lock(owner, `${above}/mine/lock`, { acl: creatorAllACL }).acquire()
-      const other = await fixture.open()
-      const createAndDelete = async (at: string) => {
-        const { path: created } = await other.create(`${at}/theirs`, '', { mode: 'ephemeral' })
-        await other.delete(created)
-      }
-      await createAndDelete(`${directory}/team`)
-      await createAndDelete(above)
-      expect(await failureOf(createAndDelete(parentOf(held.path)))).to.have.property('code', 'NOAUTH')
-      expect(await failureOf(other.getData(held.path))).to.have.property('code', 'NOAUTH')
-      await held.release()
-      await owner.deleteRecursive(`${above}/mine`)
-    })
-
     itInVirtualTime('has the node’s czxid as its token, and stores the id in the node', async () => {
       const client = await fixture.open()
       const held = await new Lock(client, path, { id: 'me' }).acquire()
@@ -141,15 +124,6 @@ for (const {
       await held.release()
       await client.sync('/')
       expect(deletes.map(({ isOver }) => isOver)).to.deep.equal([true, false])
-    })
-
-    itInVirtualTime('is released at the end of its await using scope', async () => {
-      const client = await fixture.open()
-      {
-        await using held = await new Lock(client, path).acquire()
-        expect(held).to.be.instanceOf(Held)
-      }
-      expect(await new Lock(client, path).contenders()).to.deep.equal([])
     })
 
     itInVirtualTime('returns the value of use()’s callback, and is released when the callback throws', async () => {
@@ -188,16 +162,6 @@ for (const {
       await Promise.all(got.map(held => held.release()))
     })
 
-    itInVirtualTime('rejects with TIMEOUT if acquire() takes longer than its timeout', async () => {
-      const [holder, other] = [await fixture.open(), await fixture.open()]
-      const held = await new Lock(holder, path).acquire()
-      const error = await failureOf(new Lock(other, path).acquire({ timeout: 50 }))
-      expect(error).to.be.instanceOf(RecipeError).with.property('code', 'TIMEOUT')
-      await other.settled()
-      expect(await new Lock(holder, path).contenders()).to.have.length(1)
-      await held.release()
-    })
-
     itInVirtualTime('leaves no timer if it is acquired within its timeout', async () => {
       const client = await fixture.open()
       const timersBefore = fixture.timerCount()
@@ -224,24 +188,6 @@ for (const {
       await held.release()
       await (await acquiring).release()
     })
-
-    itInVirtualTime(
-      'rejects invalid timeouts, options and signals with BADARGUMENTS, and creates no node',
-      async () => {
-        const client = await fixture.open()
-        for (const timeout of [-1, NaN, 'soon', '50', null, 5n] as never[])
-          expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({
-            code: 'BADARGUMENTS',
-            path,
-          })
-        for (const options of [50, null, () => 0, { signal: new AbortController() }] as never[]) {
-          expect(await failureOf(new Lock(client, path).acquire(options))).to.include({ code: 'BADARGUMENTS', path })
-          const used = new Lock(client, path).use(() => expect.fail('the callback ran'), options)
-          expect(await failureOf(used)).to.include({ code: 'BADARGUMENTS', path })
-        }
-        expect(await client.exists(path)).to.equal(null)
-      },
-    )
 
     itInVirtualTime('rejects with the signal’s reason at once, and the next waiter still gets the lock', async () => {
       const [holder, cancelled, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
@@ -332,33 +278,6 @@ for (const {
         await next.release()
       },
     )
-
-    itInVirtualTime(
-      'rejects with SESSIONEXPIRED for a waiter whose session has expired, and grants the next waiter',
-      async () => {
-        const [holder, expired, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
-        const held = await new Lock(holder, path).acquire()
-        const failing = failureOf(new Lock(expired, path).acquire())
-        await untilWaiting(1, holder)
-        const next = new Lock(other, path).acquire()
-        await untilWaiting(2, holder)
-        await fixture.expire(expired)
-        expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
-        await held.release()
-        await (await next).release()
-      },
-    )
-
-    itEverywhere('aborts the signal of a holder with watchOwnNode when another session deletes the node', async () => {
-      const [holder, other] = [await fixture.open(), await fixture.open()]
-      const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
-      const lost = once(held.signal, 'abort')
-      await other.setData(held.path, 'only changed')
-      await other.delete(held.path)
-      await lost
-      expect(held.signal.reason).to.have.property('code', 'LOST')
-      expect(held.validFor()).to.equal(0)
-    })
 
     if (hasUniqueNames)
       itEverywhere('rejects guarded writes with NONODE after another session has deleted its node', async () => {
@@ -533,40 +452,5 @@ for (const {
         expect(await revoke(other, held.path)).to.equal(false)
       },
     )
-
-    if (isQueue)
-      itEverywhere('queues a waiter again when another session deletes its node', async () => {
-        const [holder, waiter] = [await fixture.open(), await fixture.open()]
-        const held = await new Lock(holder, path).acquire()
-        const acquiring = new Lock(waiter, path).acquire()
-        const others = async () => (await new Lock(holder, path).contenders()).filter(each => each.path !== held.path)
-        await fixture.until(async () => (await others()).length >= 1)
-        const [victim] = await others()
-        await holder.delete(victim?.path ?? '')
-        await held.release()
-        const next = await acquiring
-        expect(next.path).not.to.equal(victim?.path)
-        expect(await new Lock(holder, path).contenders()).to.have.length(1)
-        await next.release()
-      })
-
-    itEverywhere('is created again and acquired by the waiters when its whole directory is deleted', async () => {
-      const [holder, ...waiters] = await fixture.openMany(4)
-      if (holder === undefined) throw new Error('no session')
-      const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
-      // The holder's node may be deleted before a waiter's. That waiter gets the lock, and loses it in the next frame.
-      const use = (client: Client): Promise<bigint> =>
-        new Lock(client, path)
-          .use(() => client.sessionId)
-          .catch((error: unknown) => {
-            if (error instanceof RecipeError && error.code === 'LOST') return use(client)
-            throw error
-          })
-      const acquiring = waiters.map(use)
-      await untilWaiting(3, holder, 1)
-      await holder.deleteRecursive(path)
-      expect(await Promise.all(acquiring)).to.have.members(waiters.map(client => client.sessionId))
-      await held.release()
-    })
   })
 }

@@ -23,7 +23,6 @@ type Holding = Pick<Held, 'signal' | 'release'> & Partial<Held>
 const holders: Readonly<Record<string, (client: Client) => Promise<Holding>>> = {
   ...Object.fromEntries(kinds.map(({ Lock }) => [Lock.name, client => new Lock(client, '/lock').acquire(watching)])),
   readLock: client => new ReadWriteLock(client, '/lock').readLock.acquire(watching),
-  writeLock: client => new ReadWriteLock(client, '/lock').writeLock.acquire(watching),
   'a downgraded lock': async client =>
     (await new ReadWriteLock(client, '/lock').writeLock.acquire(watching)).downgrade(),
   ReentrantMutex: client => new ReentrantMutex(client, '/lock').acquire(watching),

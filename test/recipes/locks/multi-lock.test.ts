@@ -204,22 +204,6 @@ onBothServers('MultiLock', (fixture, { itInVirtualTime, itEverywhere }) => {
     }
   })
 
-  itInVirtualTime('throws BADARGUMENTS for no locks, and for two locks of one path, which would deadlock', async () => {
-    const client = await fixture.open()
-    await client.ensurePath(fixture.path)
-    const expectRejected = (...locks: Mutex[]) =>
-      expect(() => new MultiLock(locks))
-        .to.throw()
-        .with.property('code', 'BADARGUMENTS')
-    expectRejected()
-    for (const none of [undefined, 5, [fixture.path]] as never[])
-      expect(() => new MultiLock(none))
-        .to.throw()
-        .with.property('code', 'BADARGUMENTS')
-    expectRejected(new Mutex(client, at('a')), new Mutex(client, at('a')))
-    expectRejected(new Mutex(client, at('a')), new Mutex(client.chroot(fixture.path), '/a'))
-  })
-
   itInVirtualTime('accepts locks of different kinds', async () => {
     const client = await fixture.open()
     const multi = new MultiLock([new TicketMutex(client, at('a')), new Mutex(client, at('b'))])

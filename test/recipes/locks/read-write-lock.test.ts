@@ -222,12 +222,6 @@ onBothServers('ReadWriteLock', (fixture, { itInVirtualTime, itEverywhere }) => {
       expect(await namesWith({ dialect: HOSTS })).to.deep.equal(['host-R-0000000000', 'host-W-0000000001'])
     })
 
-    itInVirtualTime('throws if there is no dialect of that name', () => {
-      expect(() => lockOf(fixture.observer, { dialect: 'zookeeper' as never }))
-        .to.throw(ZooKeeperError)
-        .with.property('code', 'BADARGUMENTS')
-    })
-
     itInVirtualTime('throws if the pattern of the writers matches readers', () => {
       const dialect = { read: HOSTS.read, write: { prefix: 'host-W-', pattern: /^host-\w-(\d+)$/ } }
       expect(() => lockOf(fixture.observer, { dialect }))

@@ -372,13 +372,6 @@ onBothServers('ReentrantMutex', (fixture, { itInVirtualTime, itEverywhere }) => 
       expect(new Set(tokens).size).to.equal(1)
     })
 
-    itInVirtualTime('rejects with BADARGUMENTS if the options are not an object', async () => {
-      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
-      for (const options of [50, null] as never[])
-        for (const refused of [lock.acquire(options), lock.use(() => expect.fail('the callback ran'), options)])
-          expect(await failureOf(refused)).to.have.property('code', 'BADARGUMENTS')
-    })
-
     itInVirtualTime('excludes concurrent functions of one caller from each other', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path)
       let inside = 0
