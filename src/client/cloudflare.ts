@@ -6,10 +6,12 @@ import { cloudflare } from '../transport/cloudflare.ts'
 import type { Client } from './client.ts'
 import { openSession, type Target } from './connect.ts'
 import { checkOptions, commonChecks, optional, settingsOf, type CommonOptions, type Settings } from './options.ts'
+import type { Outages } from './outages.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
 
 export { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
 export type { CommonOptions } from './options.ts'
+export type { Outage } from './outages.ts'
 
 /**
  * Options of {@link connect} and {@link supervise}.
@@ -41,8 +43,8 @@ export async function connect(servers: string, options: ConnectOptions = {}): Pr
   return open(parseConnectString(servers), options)
 }
 
-const open = (target: Target, options: ConnectOptions): Promise<Client> =>
-  openSession(target, options, workerSettingsOf)
+const open = (target: Target, options: ConnectOptions, outages?: Outages): Promise<Client> =>
+  openSession(target, options, workerSettingsOf, undefined, outages)
 
 /**
  * Runs `task` in one session after another, with the results and errors of `supervise` of `zkwire`.

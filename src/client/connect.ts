@@ -2,11 +2,12 @@
 import { onAbort } from '../runtime/abort.ts'
 import { ZooKeeperError, type ErrorCode } from '../protocol/index.ts'
 import { SaslFailure } from '../session/life/sasl.ts'
-import { isTerminal, terminalCodes, type TerminalState } from '../session/life/states.ts'
+import { isConnected, isTerminal, terminalCodes, type TerminalState } from '../session/life/states.ts'
 import type { Servers } from '../session/servers/host-provider.ts'
 import { Session } from '../session/session.ts'
 import { Client } from './client.ts'
 import type { CommonOptions, Settings } from './options.ts'
+import { Outages } from './outages.ts'
 
 /** The servers of a session, and the root of its client in their tree. */
 export type Target = Servers & { readonly chroot: string }
@@ -15,19 +16,21 @@ export type Target = Servers & { readonly chroot: string }
  * Opens a session with one of the servers. Rejects as `connect` of `zkwire` does, also for invalid options.
  * @param settingsOf checks the options of the entry point and fills in the defaults
  * @param onSession called before the promise resolves
+ * @param outages those of earlier sessions that this one replaces
  */
 export function openSession<O extends CommonOptions>(
   target: Target,
   options: O,
   settingsOf: (options: O) => Settings,
   onSession?: (client: Client, session: Session, settings: Settings) => void,
+  outages?: Outages,
 ): Promise<Client> {
   return new Promise((resolve, reject) => {
     const settings = settingsOf(options)
     const { clock, connectTimeout } = settings
     const signal = options.signal ?? undefined
     signal?.throwIfAborted()
-    const session = new Session(target, settings)
+    const session = openWithOutages(target, settings, outages ?? Outages.of(options, clock))
     const end = () => {
       clock.clearTimeout(timer)
       stopListening()
@@ -57,6 +60,20 @@ export function openSession<O extends CommonOptions>(
     session.states.on(onState)
     session.hosts.dialNext()
   })
+}
+
+/** Makes a session that reports its lost connections, failed attempts and new connections to `outages` too. */
+function openWithOutages(target: Target, settings: Settings, outages: Outages | undefined): Session {
+  if (outages === undefined) return new Session(target, settings)
+  const onConnectionError = (error: ZooKeeperError) => {
+    outages.onError(error)
+    settings.onConnectionError?.(error)
+  }
+  const session = new Session(target, { ...settings, onConnectionError })
+  session.states.on(state => {
+    if (isConnected(state)) outages.onConnected()
+  })
+  return session
 }
 
 /** Returns why no session was established. Here the state is `closed` only if the session has given up. */

@@ -4,6 +4,7 @@ import { systemRandom } from '../runtime/random.ts'
 import { badArguments } from '../protocol/index.ts'
 import { mustBe, type Checks } from '../protocol/option-checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
+import type { Session } from '../session/session.ts'
 import { srvLookup } from '../session/servers/srv.ts'
 import { resolveSrv, type SrvRecord } from '../transport/srv.ts'
 import { detectPlaintext, detectTls } from '../transport/tls-mismatch.ts'
@@ -13,6 +14,7 @@ import type { Dial } from '../transport/transport.ts'
 import type { Client } from './client.ts'
 import { openSession, type Target } from './connect.ts'
 import { checkOptions, commonChecks, optional, settingsOf, type CommonOptions, type Settings } from './options.ts'
+import type { Outages } from './outages.ts'
 import { followEnsemble } from './reconfig-following.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
 
@@ -100,11 +102,12 @@ export async function connect(servers: string, options: ConnectOptions = {}): Pr
   return open(parseConnectString(servers), options)
 }
 
-function open(target: Target, options: ConnectOptions): Promise<Client> {
-  return openSession(target, options, nodeSettingsOf, (client, session, { onUncaughtError }) => {
+function open(target: Target, options: ConnectOptions, outages?: Outages): Promise<Client> {
+  const onSession = (client: Client, session: Session, { onUncaughtError }: Settings) => {
     // A separate view, because the caller may remove the client's own watches on that node.
     if (options.followEnsemble === true) followEnsemble(client.chroot('/'), session.hosts).catch(onUncaughtError)
-  })
+  }
+  return openSession(target, options, nodeSettingsOf, onSession, outages)
 }
 
 /**

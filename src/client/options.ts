@@ -7,6 +7,7 @@ import type { Mechanism } from '../session/life/sasl.ts'
 import type { ObservedFrame } from '../session/observed-frame.ts'
 import type { SessionSettings } from '../session/session.ts'
 import type { Dial } from '../transport/transport.ts'
+import type { Outage } from './outages.ts'
 import { aBoolean, aFunction, aSignal, hasMethod, isListOfObjects } from './validation.ts'
 
 /**
@@ -102,9 +103,15 @@ export interface CommonOptions {
   /**
    * Called with an error each time that an attempt to connect fails, or a connection is lost, also before connect() or
    * supervise() has connected. The message names the host and its answer. The code is NOSERVER or PROTOCOL for an
-   * attempt, and CONNECTIONLOSS or PROTOCOL for a connection. Default: none.
+   * attempt, and CONNECTIONLOSS or PROTOCOL for a connection. For a log, use `onOutage`. Default: none.
    */
   onConnectionError?: ((error: ZooKeeperError) => void) | undefined
+  /**
+   * Called twice for each time without a connection: when it begins, and when a server has accepted a session again.
+   * With `supervise`, one outage can outlast several sessions. Not called for the end of an outage that lasts until the
+   * session, or `supervise`, ends. Default: none.
+   */
+  onOutage?: ((outage: Outage) => void) | undefined
   /**
    * Called with errors of your callbacks: those that they throw, and the reasons that their promises reject with. Also
    * called if `followEnsemble` cannot read the configuration. An error that it throws becomes an uncaught exception.
@@ -152,6 +159,7 @@ export const commonChecks: Checks<CommonOptions> = {
   random: orNull(aFunction),
   onFrame: orNull(aFunction),
   onConnectionError: orNull(aFunction),
+  onOutage: orNull(aFunction),
   onUncaughtError: orNull(aFunction),
 }
 

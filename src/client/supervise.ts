@@ -8,6 +8,7 @@ import { internals, type Client } from './client.ts'
 import type { Target } from './connect.ts'
 import { LostSessions } from './lost-sessions.ts'
 import type { CommonOptions, Settings } from './options.ts'
+import { Outages } from './outages.ts'
 
 /**
  * The task of supervise().
@@ -21,7 +22,7 @@ import type { CommonOptions, Settings } from './options.ts'
  */
 export type SessionTask<T> = (client: Client, signal: AbortSignal) => T | Promise<T>
 
-type Open<O> = (target: Target, options: O) => Promise<Client>
+type Open<O> = (target: Target, options: O, outages?: Outages) => Promise<Client>
 
 /** Implements supervise() for an entry point, which has its own way to open a session. */
 export async function superviseWith<O extends CommonOptions, T>(
@@ -37,7 +38,8 @@ export async function superviseWith<O extends CommonOptions, T>(
   let target: Target = parseConnectString(servers)
   let next = options
   let failures = 0
-  const lost = new LostSessions(resuming => open(target, { ...options, ...resuming }))
+  const outages = Outages.of(options, clock)
+  const lost = new LostSessions(resuming => open(target, { ...options, onOutage: undefined, ...resuming }))
   const taskAfterLost: SessionTask<T> = async (client, signal) => {
     const closing = client.whenConnected({ signal }).then(() => lost.closeAll(signal), ignore)
     // On a read-only server the task runs at once, because no session can be closed there.
@@ -47,11 +49,11 @@ export async function superviseWith<O extends CommonOptions, T>(
   }
   for (;;) {
     const startedAt = clock.now()
-    const client = await open(target, next).catch((error: unknown) => {
+    const client = await open(target, next, outages).catch((error: unknown) => {
       if (!isCode(error, 'CONNECTTIMEOUT', 'NOSERVER', 'SESSIONEXPIRED')) throw error
       // Otherwise a service with a wrong port would wait for ever without any message.
       const isFirst = next === options && !isCode(error, 'SESSIONEXPIRED')
-      if (isFirst && options.onConnectionError == null) warn(error as ZooKeeperError)
+      if (isFirst && options.onConnectionError == null && outages === undefined) warn(error as ZooKeeperError)
       return undefined
     })
     if (client !== undefined) {

@@ -1,0 +1,59 @@
+// Tells when a client is without a connection, and for how long: two calls, however many attempts fail in between.
+import type { Clock } from '../runtime/clock.ts'
+import type { ZooKeeperError } from '../protocol/index.ts'
+
+/**
+ * A time without a connection, as the option `onOutage` of connect() and supervise() gets it.
+ * @example
+ * const outages: Outage[] = []
+ * const found = await connect('localhost:2181', { onOutage: outage => outages.push(outage) })
+ * server.dropConnections()
+ * while (outages.length < 2) await new Promise(resolve => found.on('state', resolve))
+ * outages.map(({ phase }) => phase) // => ['began', 'ended']
+ * await found.close()
+ */
+export interface Outage {
+  /** `began` when the connection was lost or the first attempt has failed, `ended` when a server has accepted a session. */
+  phase: 'began' | 'ended'
+  /** Milliseconds since the outage began; 0 when it begins. */
+  ms: number
+  /** How many lost connections and failed attempts the outage has had, the first one included. */
+  failures: number
+  /** The first failure when the outage begins, the last one when it ends. The message names the host and its answer. */
+  error: ZooKeeperError
+}
+
+/** The outages of one client, or of all sessions of one supervise(). */
+export class Outages {
+  readonly #clock: Clock
+  readonly #tell: (outage: Outage) => void
+  #current: { readonly since: number; failures: number; error: ZooKeeperError } | undefined
+
+  private constructor(clock: Clock, tell: (outage: Outage) => void) {
+    this.#clock = clock
+    this.#tell = tell
+  }
+
+  /** Returns undefined if the caller does not want to be told. */
+  static of({ onOutage }: { onOutage?: ((outage: Outage) => void) | undefined }, clock: Clock): Outages | undefined {
+    return onOutage == null ? undefined : new Outages(clock, onOutage)
+  }
+
+  onError(error: ZooKeeperError): void {
+    if (this.#current !== undefined) {
+      this.#current.failures++
+      this.#current.error = error
+      return
+    }
+    this.#current = { since: this.#clock.now(), failures: 1, error }
+    this.#tell({ phase: 'began', ms: 0, failures: 1, error })
+  }
+
+  onConnected(): void {
+    const outage = this.#current
+    if (outage === undefined) return
+    this.#current = undefined
+    const { since, failures, error } = outage
+    this.#tell({ phase: 'ended', ms: this.#clock.now() - since, failures, error })
+  }
+}

@@ -1,0 +1,97 @@
+// The option onOutage tells when a client is without a connection, and for how long.
+import { expect } from 'chai'
+import { connect, supervise, type Outage } from '../../src/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+
+describe('onOutage', () => {
+  let clock: VirtualClock
+  let server: Server
+  let outages: Outage[]
+  const options = () => ({
+    ...{ clock, dial: server.dial, sessionTimeout: 6_000 },
+    onOutage: (outage: Outage) => void outages.push(outage),
+  })
+  const phases = () => outages.map(({ phase }) => phase)
+
+  beforeEach(async () => {
+    clock = new VirtualClock()
+    server = await Server.start({ listen: false, clock })
+    outages = []
+  })
+  afterEach(() => server.close())
+
+  it('is called twice for an outage of many failed attempts, with their number and the time', async () => {
+    const errors: Error[] = []
+    const zk = await connect(server.connectString, { ...options(), onConnectionError: error => errors.push(error) })
+    await server.stop()
+    await clock.advance(3_000)
+    expect(phases()).to.deep.equal(['began'])
+    expect(outages[0]).to.include({ ms: 0, failures: 1 })
+    expect(outages[0]?.error).to.have.property('code', 'CONNECTIONLOSS')
+
+    await server.start()
+    await clock.until(zk.whenConnected())
+    expect(phases()).to.deep.equal(['began', 'ended'])
+    expect(errors).to.have.length.above(3)
+    expect(outages[1]).to.include({ failures: errors.length, error: errors.at(-1) })
+    expect(outages[1]?.ms).to.be.within(3_000, 6_000)
+    await clock.until(zk.close())
+    expect(outages).to.have.length(2)
+  })
+
+  it('is called twice for an outage that outlasts several sessions of supervise()', async () => {
+    const stop = new AbortController()
+    let runs = 0
+    const running = supervise(server.connectString, { ...options(), signal: stop.signal }, async (_, signal) => {
+      runs++
+      await new Promise(resolve => signal.addEventListener('abort', resolve))
+    }).catch((error: unknown) => expect(error).to.equal(stop.signal.reason))
+    await clock.advance(1_000)
+    await server.stop()
+    await clock.advance(60_000)
+    expect(phases()).to.deep.equal(['began'])
+    await server.start()
+    await clock.advance(15_000)
+    expect(runs).to.equal(2)
+    expect(phases()).to.deep.equal(['began', 'ended'])
+    expect(outages[1]?.ms).to.be.within(60_000, 75_000)
+    stop.abort()
+    await clock.until(running)
+    expect(outages).to.have.length(2)
+  })
+
+  it('tells a service that starts before its servers, in place of the warning of supervise()', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
+    try {
+      await server.stop()
+      const running = supervise(server.connectString, options(), zk => zk.exists('/'))
+      await clock.advance(5_000)
+      expect(outages[0]?.error).to.have.property('code', 'NOSERVER')
+      await server.start()
+      await clock.until(running)
+      expect(phases()).to.deep.equal(['began', 'ended'])
+      await new Promise(setImmediate)
+      expect(warnings).to.deep.equal([])
+    } finally {
+      process.off('warning', onWarning)
+    }
+  })
+
+  it('passes what it throws to onUncaughtError, and goes on', async () => {
+    const thrown: unknown[] = []
+    const zk = await connect(server.connectString, {
+      ...options(),
+      onOutage: ({ phase }) => {
+        throw new Error(phase)
+      },
+      onUncaughtError: error => thrown.push(error),
+    })
+    server.dropConnections()
+    await clock.until(new Promise<void>(resolve => zk.on('state', state => state === 'connected' && resolve())))
+    expect(thrown.map(error => (error as Error).message)).to.deep.equal(['began', 'ended'])
+    await clock.until(zk.close())
+  })
+})
