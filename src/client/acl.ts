@@ -15,6 +15,10 @@ export const aclOf = (scheme: string, id: string, permissions: number = perms.al
   id: { scheme, id },
 })
 
+/** Returns an ACL that the caller cannot change. */
+export const copyOfACL = (acl: readonly ACL[] | undefined): readonly ACL[] | undefined =>
+  acl?.map(({ perms, id }) => aclOf(id.scheme, id.id, perms))
+
 /**
  * Grants all permissions to everybody (ZooDefs.Ids.OPEN_ACL_UNSAFE).
  * @example

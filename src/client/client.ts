@@ -8,6 +8,7 @@ import { isTerminal, terminalCodes, type State, type StateListener } from '../se
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import type { Session } from '../session/session.ts'
 import { EventQueue, type Watcher } from '../session/watches/watcher.ts'
+import { copyOfACL } from './acl.ts'
 import { Chroot, ROOT } from './chroot.ts'
 import type { Created } from './create.ts'
 import { closedError, Operations, type View } from './operations.ts'
@@ -249,7 +250,8 @@ export class Client extends Operations implements AsyncDisposable {
   ): Promise<void> {
     const problem = pathProblem(path) ?? optionsProblem(options, ensureChecks)
     if (problem !== undefined) return refuse('ensurePath', path, problem)
-    const { mode = 'persistent', acl, signal } = options
+    const { mode = 'persistent', signal } = options
+    const acl = copyOfACL(options.acl)
     // Starts at the server's root, because the nodes of the chroot itself may be missing too.
     const root = this.root.prefix === '' ? this : this.#atServerRoot()
     const newPace = () => this.#newPace()

@@ -24,6 +24,7 @@ import * as operations from '../protocol/operations.ts'
 import { substitute, type CallDetails } from '../session/requests/request.ts'
 import type { Requests } from '../session/requests/requests.ts'
 import type { WatchCallback } from '../session/watches/watch-event.ts'
+import { copyOfACL } from './acl.ts'
 import { ROOT, type Chroot } from './chroot.ts'
 import { Creation, type Created } from './create.ts'
 import {
@@ -139,9 +140,10 @@ export abstract class Operations {
   create(path: string, data: Data = '', options: CreateOptions = NO_OPTIONS): Promise<Created> {
     const problem = createProblem(path, options, createChecks) ?? dataProblem(data)
     if (problem !== undefined) return refuse('create', path, problem)
-    const { mode, acl, ttl, signal } = options
-    // It may be sent again after the caller has reused its bytes.
-    if (options.parents === true) return this.createWithParents(path, copyOf(data), { mode, acl, ttl, signal })
+    const { mode, ttl, signal } = options
+    // It may be sent again after the caller has reused its bytes and its ACL.
+    if (options.parents === true)
+      return this.createWithParents(path, copyOf(data), { mode, acl: copyOfACL(options.acl), ttl, signal })
     const creation = (this.#creation ??= new Creation(this.root, created => this.exists(created)))
     const body = creation.body(path, data, options)
     if (ttl !== undefined) return this.#submit(operations.createTTL, { ...body, ttl }, path, creation.result, signal)
@@ -335,7 +337,8 @@ export abstract class Operations {
   ): Promise<MultiResults<Ops>> {
     const refused = refuseOne('multi', ops, options, pathOf, opProblem)
     if (refused !== undefined) return refused
-    const given: readonly MultiOp[] = [...ops]
+    // The reply is read by them, after the caller may have reused its objects.
+    const given = ops.map((op): MultiOp => ({ ...op }))
     const body = given.map(op => itemOf(op, this.root))
     const path = pathsText(given.map(pathOf))
     const result = (reply: TypeOf<typeof MultiResponse>) => resultsOf(given, reply, this.root) as MultiResults<Ops>
@@ -365,7 +368,7 @@ export abstract class Operations {
   ): Promise<ReadResults<Ops>> {
     const refused = refuseOne('multiRead', ops, options, readPathOf, op => pathProblem(readPathOf(op)))
     if (refused !== undefined) return refused
-    const given: readonly ReadOp[] = [...ops]
+    const given = ops.map((op): ReadOp => ({ ...op }))
     const body = given.map(op => readItemOf(op, this.root))
     const result = (reply: TypeOf<typeof MultiResponse>) => readResultsOf(given, reply) as ReadResults<Ops>
     return this.#submit(operations.multiRead, body, pathsText(given.map(readPathOf)), result, options.signal)

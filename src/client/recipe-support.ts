@@ -6,6 +6,7 @@ import { internals, type Client } from './client.ts'
 import { Pace, pauseInSession } from './pace.ts'
 
 export type { Pace } from './pace.ts'
+export { copyOfACL } from './acl.ts'
 export { isTerminal, terminalCodes } from '../session/life/states.ts'
 export {
   aBoolean,

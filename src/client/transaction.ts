@@ -1,9 +1,10 @@
 // A multi that is built one call at a time.
 import { badArguments } from '../protocol/index.ts'
-import { openACL } from './acl.ts'
+import { copyOfACL, openACL } from './acl.ts'
 import type { MultiOp, MultiResult } from './multi.ts'
 import {
   checked,
+  copyOf,
   createOptionsProblem,
   itemCreateChecks,
   itemVersionChecks,
@@ -48,7 +49,7 @@ export class Transaction {
     const problem = createOptionsProblem(options, itemCreateChecks)
     if (problem !== undefined) throw badArguments('create', path, problem)
     const { mode = 'persistent', acl = openACL, ttl } = options
-    return this.#add({ create: path, data, mode, acl, ttl })
+    return this.#add({ create: path, data: copyOf(data), mode, acl: copyOfACL(acl), ttl })
   }
 
   /**
@@ -61,7 +62,7 @@ export class Transaction {
    */
   setData(path: string, data: Data, options: ItemVersionOptions = {}): this {
     const { version = -1 } = checked('setData', path, options, itemVersionChecks)
-    return this.#add({ setData: path, data, version })
+    return this.#add({ setData: path, data: copyOf(data), version })
   }
 
   /**

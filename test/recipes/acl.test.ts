@@ -39,7 +39,8 @@ const uses: Readonly<Record<string, Use>> = {
   'new HerdMutex': holding((...args) => new HerdMutex(...args)),
   'new TicketMutex': async (client, path, options, look) => {
     // The second holder reads which ticket was released.
-    for (let i = 0; i < 2; i++) await new TicketMutex(client, path, options).use(look)
+    const lock = new TicketMutex(client, path, options)
+    for (let i = 0; i < 2; i++) await lock.use(look)
   },
   'new ReentrantMutex': holding((...args) => new ReentrantMutex(...args)),
   'new Semaphore': holding((client, path, options) => new Semaphore(client, path, 1, options)),
@@ -76,9 +77,11 @@ const uses: Readonly<Record<string, Use>> = {
     look()
   },
   'new Lease': async (client, path, { acl }, look) => {
-    await new Lease(client, path, { id: 'me', duration: 60_000, acl }).tryAcquire()
+    const one = new Lease(client, path, { id: 'me', duration: 60_000, acl })
+    const several = new Lease(client, `${path}/several`, { id: 'me', duration: 60_000, count: 2, acl })
+    await one.tryAcquire()
     look()
-    await new Lease(client, `${path}/several`, { id: 'me', duration: 60_000, count: 2, acl }).tryAcquire()
+    await several.tryAcquire()
     look()
   },
   'new Queue': async (client, path, options, look) => {
@@ -122,20 +125,24 @@ describe('the option acl of a recipe', () => {
     expect(Object.keys(uses)).to.have.members(publicCallsWith('acl', ['src/recipes/index.ts']))
   }).timeout(60_000)
 
-  const acl = [aclOf('world', 'anyone'), aclOf('digest', digest('ann', 'secret'), perms.read)]
+  const newACL = () => [aclOf('world', 'anyone'), aclOf('digest', digest('ann', 'secret'), perms.read)]
 
   for (const [name, use] of Object.entries(uses))
-    it(`${name} gives it to each node at its path and below, and to none above`, async () => {
+    it(`${name} gives it, as it was at the call, to each node at its path and below, and to none above`, async () => {
       const stage = await Stage.open()
       const { clock, server, scene } = stage
       const seen = new Map<string, readonly ACL[]>()
       const look = () => {
         for (const [path, node] of server.snapshot().nodes) seen.set(path, node.acl)
       }
-      await clock.until(use(scene.client, '/above/recipe', { acl }, look))
+      const given = newACL()
+      const using = use(scene.client, '/above/recipe', { acl: given }, look)
+      for (const entry of given) Object.assign(entry, { perms: perms.read, id: { scheme: 'world', id: 'nobody' } })
+      given.length = 1
+      await clock.until(using)
       const below = [...seen.keys()].filter(path => path.startsWith('/above/recipe'))
       expect(below.length).to.be.above(0)
-      for (const path of below) expect(seen.get(path), path).to.deep.equal(acl)
+      for (const path of below) expect(seen.get(path), path).to.deep.equal(newACL())
       expect(seen.get('/above')).to.deep.equal(openACL)
       await stage.close()
     })

@@ -1,6 +1,6 @@
 // Recipes other than locks. This file: barriers, with Curator's nodes. Clients wait for one client, or for each other.
 // May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { anACL, checked, inBackground, newPace, newUuid, type Pace } from '../../client/recipe-support.ts'
+import { anACL, checked, copyOfACL, inBackground, newPace, newUuid, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { untilAborted } from '../../runtime/abort.ts'
@@ -49,7 +49,7 @@ export class Barrier {
     checkArguments('Barrier', client, path, optionsProblem(options, optionChecks))
     this.path = path
     this.#client = client.chroot('/')
-    this.#acl = options.acl
+    this.#acl = copyOfACL(options.acl)
   }
 
   /**
@@ -158,7 +158,7 @@ export class DoubleBarrier {
     this.path = path
     this.count = count
     this.#client = client.chroot('/')
-    this.#acl = options.acl
+    this.#acl = copyOfACL(options.acl)
   }
 
   /**

@@ -1,5 +1,5 @@
 // Leases that end at a time of day, with the nodes of kazoo's NonBlockingLease and MultiNonBlockingLease.
-import { anACL, clockOf } from '../../client/recipe-support.ts'
+import { anACL, clockOf, copyOfACL } from '../../client/recipe-support.ts'
 import { isCode, join, MultiError, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -86,7 +86,7 @@ export class Lease implements AsyncDisposable {
     checkArguments('Lease', client, path, problem)
     this.path = path
     this.#client = client.chroot('/')
-    this.#options = { ...options }
+    this.#options = { ...options, acl: copyOfACL(options.acl) }
   }
 
   /**

@@ -1,5 +1,5 @@
 // A queue of items for several consumers, with the nodes of kazoo's LockingQueue.
-import { checked, copyOf, newDataProblem, inBackground, newPace } from '../../client/recipe-support.ts'
+import { checked, copyOf, copyOfACL, inBackground, newDataProblem, newPace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
@@ -51,7 +51,7 @@ export class Queue implements AsyncDisposable {
     this.#owner = {
       client: client.chroot('/'),
       path,
-      acl: options.acl,
+      acl: copyOfACL(options.acl),
       onGivenBack: name => this.#watch?.givenBack(name),
     }
   }

@@ -1,6 +1,6 @@
 // Data that clients share: values, counters, queues of items, leases. This file: a value that is updated by its version.
 // May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { inBackground, newDataProblem, newPace, type Pace } from '../../client/recipe-support.ts'
+import { copyOfACL, inBackground, newDataProblem, newPace, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, parentOf, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client, Data, MultiOp, SignalOption } from '../../client/index.ts'
@@ -44,7 +44,7 @@ export class SharedValue implements AsyncDisposable {
     this.path = path
     this.#client = client.chroot('/')
     this.#initial = bufferOf(options.initial ?? (options.initial === null ? null : ''))
-    this.#acl = options.acl
+    this.#acl = copyOfACL(options.acl)
     this.#changes = new Follower(
       this.#client,
       path,

@@ -1,5 +1,5 @@
 // The lock that is a single node: the client that creates it holds the lock. Kept for measuring and teaching.
-import { isConfirmed, newPace, newUuid, serverPath, whenConfirmed } from '../../client/recipe-support.ts'
+import { copyOfACL, isConfirmed, newPace, newUuid, serverPath, whenConfirmed } from '../../client/recipe-support.ts'
 import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -40,7 +40,7 @@ export class EphemeralMutex extends Lock {
     if (serverPath(client, path) === '/') throw refuse(path, "the server's root always exists, so it cannot be a lock")
     super(client, path)
     this.#view = client.chroot('/')
-    this.#options = options
+    this.#options = { id: options.id, acl: copyOfACL(options.acl) }
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {

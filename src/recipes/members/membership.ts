@@ -1,5 +1,5 @@
 // A group of processes: each sees which others are there, and their data.
-import { checked, copyOf, newDataProblem, newUuid } from '../../client/recipe-support.ts'
+import { checked, copyOf, copyOfACL, newDataProblem, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, nameOf, pathProblem } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client, Data, SignalOption } from '../../client/index.ts'
@@ -43,7 +43,7 @@ export class Membership implements AsyncDisposable {
     if (problem !== undefined) throw badArguments('Membership', path, problem)
     const { id, data = '' } = options
     this.path = path
-    this.#options = options
+    this.#options = { ...options, acl: copyOfACL(options.acl) }
     this.#id = id
     this.#data = copyOf(data)
     this.#view = new ChildrenView(path, (before, after) => this.#changeOf(before, after))

@@ -1,5 +1,5 @@
 // Members share a set of items. Each item has at most one owner, which the lock of the item ensures.
-import { anACL, checked, newUuid, signalChecks } from '../../client/recipe-support.ts'
+import { anACL, checked, copyOfACL, newUuid, signalChecks } from '../../client/recipe-support.ts'
 import { join, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
@@ -65,7 +65,7 @@ export class Partitioner {
     this.path = path
     this.id = options.id ?? newUuid(client)
     this.#items = [...new Set(list as string[])]
-    this.#acl = options.acl
+    this.#acl = copyOfACL(options.acl)
     // Checks the id.
     this.#newMembership()
   }

@@ -88,7 +88,7 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
   constructor(client: Client, path: string, options: ServiceProviderOptions<P>, onClose: () => void) {
     this.path = path
     this.#client = client
-    this.#options = options
+    this.#options = { ...options }
     this.#onClose = onClose
     this.#view = new ChildrenView(path, (before, after) =>
       before === after ? undefined : this.#instancesIn(after.values()),

@@ -1,5 +1,5 @@
 // Service discovery, with the nodes of Curator's ServiceDiscovery.
-import { checked, clockOf, newUuid } from '../../client/recipe-support.ts'
+import { checked, clockOf, copyOfACL, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, pathProblem, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -46,7 +46,7 @@ export class Services implements AsyncDisposable {
     const problem = pathProblem(path) ?? optionsProblem(options, servicesChecks)
     if (problem !== undefined) throw badArguments('Services', path, problem)
     this.path = path
-    this.#acl = options.acl
+    this.#acl = copyOfACL(options.acl)
   }
 
   /**
@@ -268,7 +268,8 @@ export class Services implements AsyncDisposable {
       throw badArguments('register', this.path, `the uriSpec has a brace without its counterpart`)
 
     const rest = { registrationTimeUTC, serviceType, uriSpec: parts, enabled }
-    return { name, id, address, port, sslPort, payload, ...rest }
+    // A later update() writes the payload again, after the caller may have changed its objects.
+    return decodeInstance<P>(Buffer.from(encodeInstance({ name, id, address, port, sslPort, payload, ...rest })))
   }
 }
 

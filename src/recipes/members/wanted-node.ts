@@ -1,5 +1,5 @@
 // The node that a PersistentEphemeral wants to be there, and the calls that create, find and remove it.
-import { copyOf, newUuid } from '../../client/recipe-support.ts'
+import { copyOf, copyOfACL, newUuid } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { Condition } from '../../runtime/condition.ts'
 import type { Client, Data } from '../../client/index.ts'
@@ -30,7 +30,7 @@ export class WantedNode {
   ) {
     this.mode = mode
     this.ttl = ttl
-    this.#acl = acl
+    this.#acl = copyOfACL(acl)
     this.#wantedPath = path
     this.#data = copyOf(data)
     if (mode !== 'ephemeralSequential') this.#path = path

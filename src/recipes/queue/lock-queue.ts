@@ -1,5 +1,5 @@
 // A lock's queue: a directory whose children are the contenders.
-import { newUuid } from '../../client/recipe-support.ts'
+import { copyOfACL, newUuid } from '../../client/recipe-support.ts'
 import { join, type ACL } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes, type Children } from '../node/children.ts'
@@ -51,7 +51,7 @@ export class LockQueue {
     this.client = client.chroot('/')
     this.directory = directory
     this.names = names
-    this.acl = acl
+    this.acl = copyOfACL(acl)
     this.blocks = blocks
     this.#id = id
     this.#report = foreignContenderReport(this, onForeignContenders)

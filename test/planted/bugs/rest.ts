@@ -89,9 +89,9 @@ export const rest: readonly BugsOfFile[] = [
     caughtBy: 'test/client/multi.test.ts',
     bugs: [
       {
-        bug: 'a multi changes if the caller changes the list after the call',
-        from: 'const given: readonly MultiOp[] = [...ops]',
-        to: 'const given: readonly MultiOp[] = ops',
+        bug: 'a multi reads its reply by the operations that the caller has changed after the call',
+        from: 'const given = ops.map((op): MultiOp => ({ ...op }))',
+        to: 'const given: readonly MultiOp[] = [...ops]',
       },
     ],
   },

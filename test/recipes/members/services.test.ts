@@ -240,6 +240,17 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     await services.close()
   })
 
+  itInVirtualTime('keeps the payload as it was at the call, also in an update of something else', async () => {
+    const services = await start()
+    const payload = { weight: 1 }
+    const api = await services.register({ name: 'api', payload })
+    payload.weight = 9
+    await api.update({ port: 2 })
+    expect((await services.instances('api'))[0]).to.deep.include({ port: 2, payload: { weight: 1 } })
+    expect(api.instance.payload).to.deep.equal({ weight: 1 })
+    await services.close()
+  })
+
   itInVirtualTime('refuses wrong arguments', async () => {
     const bad = async (call: Promise<unknown>, detail: RegExp) => {
       const error = await failureOf(call)
