@@ -49,6 +49,18 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/recipes.md',
       },
       {
+        ...{
+          name: 'glossary',
+          title: 'Which recipe, and words',
+          about: 'When you need no lock, and what the words mean',
+        },
+        document: 'docs/glossary.md',
+      },
+      {
+        ...{ name: 'run-once', title: 'Run a job once', about: 'Why a lock alone runs a short job twice' },
+        document: 'docs/run-once.md',
+      },
+      {
         ...{ name: 'locks', title: 'Locks', about: 'What each lock costs and guarantees, and which one to choose' },
         document: 'docs/locks.md',
       },
@@ -77,6 +89,18 @@ export const groups: readonly GuideGroup[] = [
   {
     title: 'Operate',
     guides: [
+      {
+        ...{ name: 'operate', title: 'In production', about: 'Each number to choose, what to alert on, a checklist' },
+        document: 'docs/operate.md',
+      },
+      {
+        ...{
+          name: 'connect',
+          title: 'Options and states',
+          about: 'All options of connect(), and the states of a session',
+        },
+        document: 'docs/connect.md',
+      },
       {
         ...{ name: 'ensembles', title: 'Ensembles and security', about: 'Many servers, TLS, SASL, and old versions' },
         ...{ document: README, sections: ['Ensembles', 'TLS', 'Authentication', 'Versions of ZooKeeper'] },
