@@ -5,7 +5,7 @@
 // bench/scenarios/index.ts, src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
 import { measureEnsemble } from './ensemble/measure.ts'
-import { ensembleSentences, ensembleTables } from './ensemble/sentences.ts'
+import { ensembleSentences } from './ensemble/sentences.ts'
 import { startEnsemble } from './ensemble/start.ts'
 import type { EnsembleFigures } from './ensemble/figures.ts'
 import { processUnits } from './fleet/processes.ts'
@@ -113,18 +113,13 @@ async function writeReports(
 What a herd costs on ${nameOf(server)}
 Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${unitsOf(result)}
 
-${options.tables ? `${tablesOf(result)}\n` : ''}${[...conclusionOf(result), '', ...ensembleLines(result), ...reconciliationLine(result), ...caveats].map(wrap).join('\n')}
+${options.tables ? `${tableOf(result.cells, result.growth, machine.cores)}\n` : ''}${[...conclusionOf(result), '', ...ensembleLines(result), ...reconciliationLine(result), ...caveats].map(wrap).join('\n')}
 ${duration} Result: ${relative('.', options.json)}
 Report, with plots and a timeline: ${relative('.', options.report)}
-All figures are in the report, and in the tables that --tables prints.
+All figures are in the report; --tables prints those of the scenarios.
 How to read them, and how they were measured: bench/README.md
 `)
 }
-
-const tablesOf = ({ cells, growth, machine, ensemble }: Result): string =>
-  [tableOf(cells, growth, machine.cores), ...(ensemble === undefined ? [] : [...ensembleTables(ensemble), ''])].join(
-    '\n',
-  )
 
 const ensembleLines = ({ ensemble }: Result): string[] =>
   ensemble === undefined ? [] : [...ensembleSentences(ensemble), '']

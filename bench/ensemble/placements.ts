@@ -3,8 +3,9 @@ import type { Client } from '../../src/index.ts'
 import type { Scenario } from '../harness/scenario.ts'
 import { shuffled } from '../harness/plan.ts'
 import { scenarios } from '../scenarios/index.ts'
-import type { Traffic } from '../measure/frame-counter.ts'
-import { median, sum } from '../measure/statistics.ts'
+import { noTraffic, totalTraffic, type Traffic } from '../measure/frame-counter.ts'
+import { startReconciliation, type Reconciliation } from '../measure/reconcile.ts'
+import { median } from '../measure/statistics.ts'
 import type { Placed, ServerCounts, FrameCounts } from './figures.ts'
 import type { Passed, PinnedSessions, Placement } from './pinned.ts'
 import type { Site } from './start.ts'
@@ -12,8 +13,6 @@ import type { Site } from './start.ts'
 /** The scenarios: a watch without a queue, and the lock that notifies all. */
 const NAMES = ['data', 'herd']
 const STEPS = 5
-/** Attempts to read equal counts. The server counts a frame after it has written it. */
-const ATTEMPTS = 50
 
 export interface PlacementPlan {
   /** Connected to the first server. */
@@ -62,13 +61,13 @@ export async function measurePlacements(
       runs.push(run)
     }
   }
-  const readFrameCounts = await startFrameCounts(pinned, adminTraffic, sites, isAlone ? ATTEMPTS : 1)
+  const readFrameCounts = await startFrameCounts(pinned, adminTraffic, sites, isAlone)
   for (let step = 0; step < STEPS; step++)
     for (const run of shuffled(runs, random)) {
       signal.throwIfAborted()
       await run.step()
     }
-  const frameCounts = await readFrameCounts(isAlone)
+  const frameCounts = await readFrameCounts()
   for (const run of runs) await pinned.workers.tearDown(run.directory)
   return { placed: runs.flatMap(run => run.placed), frameCounts }
 }
@@ -134,67 +133,49 @@ const mediansOf = (all: readonly Passed[]): ServerCounts[] =>
     }
   })
 
-type Frames = [sent: number, received: number]
-
-const framesOf = (all: readonly Traffic[]): Frames => {
-  const counts = all.flatMap(({ work, handshakes, fences, pings }) => [work, handshakes, fences, pings])
-  return [sum(counts.map(each => each.framesSent)), sum(counts.map(each => each.framesReceived))]
-}
-
-/** Starts counting at both ends. No frame may be in flight, now or when the returned function is called. */
+/**
+ * Starts counting at both ends of each server. No frame may be in flight, now or when the returned function is called.
+ * @param isAlone true if the servers have no other clients, so that their counts can be equal to the clients'
+ */
 async function startFrameCounts(
   { workers }: PinnedSessions,
   adminTraffic: Traffic,
   sites: readonly Site[],
-  attempts: number,
-) {
-  const clients = async () =>
-    (await workers.trafficByUnit()).map((traffic, i): Frames => framesOf(i === 0 ? [traffic, adminTraffic] : [traffic]))
-  const servers = () =>
-    Promise.all(
-      sites.map(async ({ reporter }): Promise<Frames | undefined> => {
-        const said = await reporter?.read().catch(() => undefined)
-        const { framesSent, framesReceived } = said ?? {}
-        return framesSent === undefined || framesReceived === undefined ? undefined : [framesSent, framesReceived]
-      }),
-    )
-  /** Reads both ends at a moment without traffic, at which the servers have counted all frames too. */
-  const read = async () => {
-    for (let attempt = 1; ; attempt++) {
-      const before = { clients: await clients(), servers: await servers() }
-      const after = { clients: await clients(), servers: await servers() }
-      if (JSON.stringify(before) === JSON.stringify(after) || attempt >= attempts) return after
-    }
+  isAlone: boolean,
+): Promise<() => Promise<FrameCounts>> {
+  const clients = async (server: number) => {
+    const traffic = (await workers.trafficByUnit())[server] ?? noTraffic()
+    return server === 0 ? totalTraffic([traffic, adminTraffic]) : traffic
   }
-  const before = await read()
-  return async (isAlone: boolean): Promise<FrameCounts> => {
-    for (let attempt = 1; ; attempt++) {
-      const frameCounts = frameCountsBetween(before, await read())
-      if (frameCounts.agree !== false || attempt >= attempts)
-        return isAlone ? frameCounts : { ...frameCounts, agree: undefined }
-    }
+  const counts = await Promise.all(
+    sites.map(({ reporter }, i) =>
+      startReconciliation(
+        {
+          clients: () => clients(i),
+          server: async () => {
+            const { framesSent, framesReceived } = (await reporter?.read().catch(() => undefined)) ?? {}
+            return framesSent === undefined || framesReceived === undefined ? {} : { framesSent, framesReceived }
+          },
+        },
+        isAlone ? undefined : 1,
+      ),
+    ),
+  )
+  return async () => {
+    const frames = frameCountsOf(await Promise.all(counts.map(count => count())))
+    return isAlone ? frames : { ...frames, agree: undefined }
   }
 }
 
-interface BothEnds {
-  clients: Frames[]
-  servers: (Frames | undefined)[]
-}
-
-/** Compares what passed between two moments. */
-export function frameCountsBetween(before: BothEnds, after: BothEnds): FrameCounts {
-  const frames = after.clients.map((clients, i) => {
-    const minus = ([sent, received]: Frames, earlier: Frames | undefined): Frames => [
-      sent - (earlier?.[0] ?? 0),
-      received - (earlier?.[1] ?? 0),
-    ]
-    const [now, then] = [after.servers[i], before.servers[i]]
-    return {
-      clients: minus(clients, before.clients[i]),
-      server: now === undefined || then === undefined ? undefined : minus(now, then),
-    }
+/** Returns the counts of all servers. */
+export function frameCountsOf(servers: readonly (Reconciliation | undefined)[]): FrameCounts {
+  const frames = servers.map(each => {
+    const { framesSent = 0, framesReceived = 0 } = each?.clients ?? {}
+    const { framesSent: sent, framesReceived: received } = each?.server ?? {}
+    const server: [number, number] | undefined =
+      sent === undefined || received === undefined ? undefined : [sent, received]
+    return { clients: [framesSent, framesReceived] as [number, number], server }
   })
-  const compared = frames.filter(({ server }) => server !== undefined)
-  const isEqual = compared.every(({ clients, server }) => clients[0] === server?.[0] && clients[1] === server[1])
-  return { frames, agree: compared.length === 0 ? undefined : isEqual }
+  const isReported = frames.some(({ server }) => server !== undefined)
+  return { frames, agree: isReported ? servers.every(each => each?.agree !== false) : undefined }
 }

@@ -1,7 +1,6 @@
-// The findings on an ensemble: short sentences, and tables. Pure.
+// The findings on an ensemble, in short sentences. Pure.
 import { median, sum } from '../measure/statistics.ts'
-import { amount, bytes, figure, list, whole } from '../output/figures.ts'
-import { table } from '../output/table.ts'
+import { amount, figure, list, whole } from '../output/figures.ts'
 import type { Calls, EnsembleFigures, HandOver, LeaderLoss, Placed } from './figures.ts'
 
 /** Returns a heading and its sentences. */
@@ -158,62 +157,4 @@ function frameCountSentences({ frameCounts: { frames, agree } }: EnsembleFigures
   return [
     `The servers counted ${whole(Math.abs(more))} frames ${more > 0 ? 'more' : 'fewer'} than the ${whole(passed)} that these sessions sent and received${more > 0 ? ': those of other clients' : ''}.`,
   ]
-}
-
-/** Returns the tables that --tables prints. */
-export function ensembleTables(figures: EnsembleFigures): string[] {
-  const { placed, calls } = figures
-  const names = serverNames(figures)
-  const rows = placed.flatMap(each =>
-    each.byServer
-      .map((counts, i) => ({ each, counts, server: names[i] ?? '' }))
-      .filter(({ counts }) => counts.requests > 0),
-  )
-  return [
-    'BY SERVER: the traffic of one phase, as medians. Others had none.',
-    '',
-    ...table<(typeof rows)[number]>(
-      [
-        { head: 'scenario', width: -9, cell: ({ each }) => each.scenario },
-        { head: 'phase', width: -9, cell: ({ each }) => each.phase },
-        { head: 'sessions on', width: -14, cell: ({ each }) => each.on },
-        { head: 'server', width: -12, cell: ({ server }) => server },
-        { head: 'notified', width: 9, cell: ({ counts }) => String(counts.notifications) },
-        { head: 'requests', width: 9, cell: ({ counts }) => String(counts.requests) },
-        { head: 'read', width: 8, cell: ({ counts }) => bytes(counts.bytesReceived) },
-        { head: 'ms', width: 8, cell: ({ each }) => figure(each.ms) },
-      ],
-      rows,
-    ),
-    '',
-    'CALLS through each server, one after the other, ms.',
-    '',
-    ...table<Calls>(
-      [
-        { head: 'server', width: -13, cell: ({ server }) => names[server] ?? '' },
-        { head: 'write p50', width: 10, cell: ({ write }) => figure(write.p50) },
-        { head: 'p99', width: 8, cell: ({ write }) => figure(write.p99) },
-        { head: 'read p50', width: 10, cell: ({ read }) => figure(read.p50) },
-        { head: 'p99', width: 8, cell: ({ read }) => figure(read.p99) },
-      ],
-      calls,
-    ),
-    '',
-    'HAND-OVERS of Mutex by the servers of holder and waiter, ms.',
-    '',
-    ...table(
-      [
-        { head: 'holder on', width: -12, cell: ({ from }: ReturnType<typeof handOversByRole>[number]) => from },
-        {
-          head: 'waiter on',
-          width: -20,
-          cell: ({ to, same, from }) => (same ? 'the same' : from === to ? `another ${to}` : to),
-        },
-        { head: 'p50', width: 8, cell: ({ p50 }) => figure(p50) },
-        { head: 'p99', width: 8, cell: ({ p99 }) => figure(p99) },
-        { head: 'n', width: 6, cell: ({ count }) => String(count) },
-      ],
-      handOversByRole(figures),
-    ),
-  ].map(line => line.trimEnd())
 }

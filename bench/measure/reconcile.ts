@@ -29,8 +29,8 @@ export function totalOf(all: readonly (Reconciliation | undefined)[]): Reconcili
 const added = (a: Partial<WireCounts>, b: Partial<WireCounts>): Partial<WireCounts> =>
   Object.fromEntries(keys.flatMap(key => (a[key] === undefined ? [] : [[key, a[key] + (b[key] ?? NaN)]])))
 
-/** The maximum number of attempts. An attempt fails if a frame, such as a ping, passes meanwhile. */
-const MAX_ATTEMPTS = 50
+/** The number of attempts. An attempt fails if a frame, such as a ping, passes meanwhile. */
+const ATTEMPTS = 50
 
 export interface WireCounters {
   /** Reads the clients' counts. */
@@ -44,13 +44,17 @@ export interface WireCounters {
 /**
  * Starts counting at both ends. The returned function compares the traffic since then.
  * No frame may be in flight now, nor when that function is called.
+ * @param attempts how often both ends are read until they agree
  */
-export async function startReconciliation(counters: WireCounters): Promise<() => Promise<Reconciliation | undefined>> {
+export async function startReconciliation(
+  counters: WireCounters,
+  attempts = ATTEMPTS,
+): Promise<() => Promise<Reconciliation | undefined>> {
   const before = await readBoth(counters)
   return async () => {
     let result: Reconciliation | undefined
     // Apache's server counts a frame after writing it, so the client may receive it before.
-    for (let attempt = 0; attempt < MAX_ATTEMPTS && result?.agree !== true; attempt++) {
+    for (let attempt = 0; attempt < attempts && result?.agree !== true; attempt++) {
       const after = await readBoth(counters)
       if (before === undefined || after === undefined) return undefined
       result = between(before, after)
@@ -61,7 +65,7 @@ export async function startReconciliation(counters: WireCounters): Promise<() =>
 
 /** Reads both ends at a moment without traffic, so that the counts can be compared. */
 async function readBoth({ clients, server }: WireCounters) {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const before = allOf(await clients())
     const counts = await server()
     if (counts === undefined) return undefined

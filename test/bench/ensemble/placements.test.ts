@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { pausesIn } from '../../../bench/ensemble/leader-loss.ts'
-import { frameCountsBetween, waysOf } from '../../../bench/ensemble/placements.ts'
+import { frameCountsOf, waysOf } from '../../../bench/ensemble/placements.ts'
 
 describe('the placement of sessions on the servers of an ensemble', () => {
   const ways = waysOf([{ role: 'follower' }, { role: 'leader' }, { role: 'follower' }, { role: 'observer' }])
@@ -18,37 +18,22 @@ describe('the placement of sessions on the servers of an ensemble', () => {
   })
 })
 
-describe('the comparison of the counts of clients and servers', () => {
-  const before = {
-    clients: [[1, 1] as [number, number], [2, 2] as [number, number]],
-    servers: [[5, 5] as [number, number], undefined],
-  }
+describe('the counts of the servers of an ensemble', () => {
+  const clients = { framesSent: 3, framesReceived: 5, bytesSent: 0, bytesReceived: 0 }
+  const alike = { clients, server: { framesSent: 3, framesReceived: 5 }, agree: true }
+  const unlike = { clients, server: { framesSent: 3, framesReceived: 6 }, agree: false }
+  const silent = { clients, server: {}, agree: true }
 
-  it('agrees if each server that reports its counts has counted the same', () => {
-    const after = {
-      clients: [[4, 6] as [number, number], [9, 9] as [number, number]],
-      servers: [[8, 10] as [number, number], undefined],
-    }
-    expect(frameCountsBetween(before, after)).to.deep.equal({
+  it('agree if each server that reports them has counted the same, and say nothing if none does', () => {
+    expect(frameCountsOf([alike, silent])).to.deep.equal({
       agree: true,
       frames: [
         { clients: [3, 5], server: [3, 5] },
-        { clients: [7, 7], server: undefined },
+        { clients: [3, 5], server: undefined },
       ],
     })
-  })
-
-  it('disagrees if one server has counted another number in one direction', () => {
-    const after = {
-      clients: [[4, 6] as [number, number], [2, 2] as [number, number]],
-      servers: [[8, 11] as [number, number], undefined],
-    }
-    expect(frameCountsBetween(before, after).agree).to.equal(false)
-  })
-
-  it('says nothing if no server reports its counts', () => {
-    const silent = { ...before, servers: [undefined, undefined] }
-    expect(frameCountsBetween(silent, silent).agree).to.equal(undefined)
+    expect(frameCountsOf([alike, unlike]).agree).to.equal(false)
+    expect(frameCountsOf([silent, silent]).agree).to.equal(undefined)
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ensembleSentences, ensembleTables, handOversByRole, rolesOf } from '../../../bench/ensemble/sentences.ts'
+import { ensembleSentences, handOversByRole, rolesOf } from '../../../bench/ensemble/sentences.ts'
 import { readDocument } from '../../support/document.ts'
 import { figures } from './example-figures.ts'
 
@@ -77,11 +77,5 @@ describe('the findings on an ensemble', () => {
         .join(' ')
     const beginnings = (text: string) => text.split(/^ *- /m).slice(1).map(beginning)
     expect(beginnings(example)).to.deep.equal(beginnings(sentences.join('\n')))
-  })
-
-  it('are in tables of at most 80 columns, without the servers that had no traffic', () => {
-    const lines = ensembleTables(figures)
-    expect(Math.max(...lines.map(line => line.length))).to.be.at.most(80)
-    expect(lines.filter(line => /^data +change +one follower/.test(line))).to.have.length(1)
   })
 })
