@@ -2,6 +2,7 @@
 // process itself.
 import { setMaxListeners } from 'node:events'
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
+import type { ObservedFrame } from '../../src/index.ts'
 import type { Member, Scenario, Participant } from './scenario.ts'
 import { scenarios } from '../scenarios/index.ts'
 import { BenchSession, openSessions } from './sessions.ts'
@@ -39,6 +40,8 @@ export interface PerformerOwner extends FrameCounterOwner {
   marked(): void
   opened(): void
   failed(error: Error): void
+  /** Called with each frame of a shared session. The sessions are numbered in order if they are opened one by one. */
+  readonly observed?: (session: number, frame: ObservedFrame) => void
 }
 
 interface GroupOwner {
@@ -225,9 +228,24 @@ export class Performer {
     await Promise.allSettled(this.#shared.map(session => session.close()))
   }
 
+  /** Returns what counts the frames of a session, and shows them to the owner if it wants to see them. */
+  #counterOf(session: number): Pick<FrameCounter, 'observer'> {
+    const { observed } = this.#owner
+    if (observed === undefined) return this.#counter
+    return {
+      observer: onRearmed => {
+        const count = this.#counter.observer(onRearmed)
+        return frame => {
+          count(frame)
+          observed(session, frame)
+        }
+      },
+    }
+  }
+
   #open(count: number, timeout: number | undefined): Promise<BenchSession[]> {
     const { servers } = this.#owner
-    const make = () => new BenchSession(servers, this.#counter, timeout)
+    const make = () => new BenchSession(servers, this.#counterOf(this.#shared.length), timeout)
     return openSessions(count, make, this.#runOver.signal, () => this.#owner.opened())
   }
 }

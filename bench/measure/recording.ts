@@ -1,13 +1,12 @@
 // Plays one phase of each scenario with a few sessions of its own, and records it frame by frame, for the timeline in
 // the report.
 import { randomUUID } from 'node:crypto'
-import { setMaxListeners } from 'node:events'
-import { connect, type ObservedFrame } from '../../src/index.ts'
-import { explain, xids } from '../../src/protocol/index.ts'
+import { connect, explain, type Client, type ObservedFrame } from '../../src/index.ts'
+import { xids } from '../../src/protocol/index.ts'
+import { Performer } from '../harness/performer.ts'
+import type { Phase, Scenario } from '../harness/scenario.ts'
+import { SESSION_TIMEOUT } from '../harness/sessions.ts'
 import { awaitQuiescence } from './quiescence.ts'
-import type { Member, Phase, Scenario } from '../harness/scenario.ts'
-import { openSessions, SESSION_TIMEOUT, BenchSession } from '../harness/sessions.ts'
-import { FrameCounter } from './frame-counter.ts'
 
 /** The number of sessions: enough for a herd, and few enough to draw each of them. */
 const MEMBERS = 12
@@ -43,173 +42,151 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
   const root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
   await using admin = await connect(servers, { sessionTimeout: SESSION_TIMEOUT })
   await admin.create(root)
-  const recorder = new Recorder(root)
-  const sessions: BenchSession[] = []
-  const { signal } = new AbortController()
+  const recorder = new Recorder(servers, root)
   try {
-    for (let i = 0; i <= MEMBERS; i++)
-      sessions.push(
-        ...(await openSessions(
-          1,
-          () => new BenchSession(servers, recorder.observerFor(i)),
-          signal,
-          () => undefined,
-        )),
-      )
+    await recorder.open()
     const recordings: Recording[] = []
-    for (const scenario of scenarios) {
-      const directory = `${root}/${scenario.name}`
-      await admin.create(directory)
-      await scenario.setUp?.(admin, directory)
-      recordings.push(await record(scenario, directory, sessions, recorder))
-    }
+    for (const scenario of scenarios) recordings.push(await recorder.record(scenario, admin))
     return recordings
   } finally {
-    await Promise.allSettled(sessions.map(session => session.close()))
+    await recorder.close()
     await admin.deleteRecursive(root)
   }
 }
 
-async function record(scenario: Scenario, directory: string, sessions: readonly BenchSession[], recorder: Recorder) {
-  const ended = new AbortController()
-  setMaxListeners(0, ended.signal)
-  const lanes = Math.min(MEMBERS, scenario.sessions ?? MEMBERS)
-  const laneOf = (member: number) => (member === MEMBERS ? MEMBERS : member % lanes)
-  const count = scenario.hasTrigger === true ? MEMBERS + 1 : MEMBERS
-  let marked = 0
-  let failure: Error | undefined
-  const fail = (error: unknown) => {
-    failure ??= error instanceof Error ? error : new Error(String(error))
-  }
-  const members = Array.from({ length: count }, (_, index): Member => {
-    const who = laneOf(index)
-    const session = sessions[who]
-    if (session === undefined) throw new Error(`no session for member ${index} of ${directory}`)
-    const make = index === MEMBERS ? scenario.trigger : scenario.member
-    const { client } = session
-    const participant = {
-      ...{ client, directory, index, signal: ended.signal },
-      mark: () => {
-        marked = index
-        recorder.mark(who)
-      },
-      fail,
-      cut: () => session.link.cut(),
-      rearmed: () => session.rearmed(),
-      isolate: () => session.link.down(),
-      replaceSession: () => Promise.resolve(client),
-    }
-    return make?.(participant) ?? {}
-  })
-  const fenced = {
-    traffic: () => Promise.resolve(recorder.traffic),
-    fence: async () => {
-      await Promise.all(sessions.map(({ client }) => client.sync(recorder.fencePath)))
-    },
-  }
-  const act = ({ action }: Phase, who: number): void => {
-    void members[who]?.[action]?.()?.catch(fail)
-  }
-  const actorsOf = ({ by }: Phase) => {
-    if (by === 'trigger') return [MEMBERS]
-    return by === 'all' ? members.map((_, who) => who) : [marked]
-  }
-  // One after the other, so that the order in the queue is that of the session numbers.
-  for (const phase of scenario.warmUp)
-    for (const who of actorsOf(phase)) {
-      act(phase, who)
-      await awaitQuiescence(fenced)
-    }
-  await awaitQuiescence(fenced)
-  const [phase] = scenario.phases
-  if (phase === undefined) throw new Error(`${scenario.name} has no phase`)
-  const [actor = 0] = actorsOf(phase)
-  recorder.start(directory)
-  for (const who of actorsOf(phase)) act(phase, who)
-  await awaitQuiescence(fenced)
-  const happenings = recorder.stop()
-  ended.abort()
-  await Promise.all(sessions.map(({ client }) => client.settled()))
-  if (failure !== undefined) throw failure
-  const recorded = scenario.hasTrigger === true ? MEMBERS + 1 : lanes
-  return {
-    scenario: scenario.name,
-    phase: phase.name,
-    sessions: recorded,
-    actor: laneOf(actor),
-    happenings,
-  } satisfies Recording
+/** A frame of the session `who`. */
+export interface FrameOfSession {
+  who: number
+  at: number
+  from: ObservedFrame['from']
+  bytes: Uint8Array
+  xid: number
+  opcode: number | undefined
 }
 
-/** Records the frames of several sessions. */
+/** @param directory removed from the sentence */
+export function eventOf({ who, at, from, bytes, xid, opcode }: FrameOfSession, since: number, directory: string) {
+  const { op, sentence } = explain(bytes, { from, first: false, opcode })
+  const short = sentence.replaceAll(`${directory}/`, '').replaceAll(directory, 'the lock')
+  return {
+    ...{ at: at - since, who, op },
+    is: from === 'client' ? 'request' : xid === xids.notification ? 'event' : 'answer',
+    says: short.length > MAX_SENTENCE ? `${short.slice(0, MAX_SENTENCE)}…` : short,
+    bytes: LENGTH_BYTES + bytes.length,
+  } satisfies RecordedEvent
+}
+
+/** @param at ms from the action */
+export const markOf = (who: number, at: number): RecordedEvent => ({
+  ...{ at, who, is: 'mark', op: '', says: 'has the lock', bytes: 0 },
+})
+
 class Recorder {
-  readonly fencePath: string
-  readonly #counter: FrameCounter
+  readonly #root: string
+  readonly #performer: Performer
+  /** For each session, the opcodes of its requests in flight, by xid. */
+  readonly #opcodes = Array.from({ length: MEMBERS + 1 }, () => new Map<number, number>())
   #happenings: RecordedEvent[] | undefined
   #directory = ''
   #begun = 0
+  /** The number of sessions that the members of the scenario share. The trigger session comes on top. */
+  #lanes = MEMBERS
+  /** The member that has the lock. */
+  #marked = 0
+  #failure: Error | undefined
 
-  constructor(fencePath: string) {
-    this.fencePath = fencePath
-    this.#counter = new FrameCounter(fencePath, { framePassed: () => undefined, otherFramePassed: () => undefined })
-  }
-
-  get traffic() {
-    return structuredClone(this.#counter.traffic)
-  }
-
-  /** Returns the frame counter for one session. */
-  observerFor(who: number): Pick<FrameCounter, 'observer'> {
-    return {
-      observer: onRearmed => {
-        const count = this.#counter.observer(onRearmed)
-        const opcodes = new Map<number, number>()
-        return frame => {
-          count(frame)
-          if (!frame.first) this.#onFrame(who, frame, opcodes)
-        }
+  constructor(servers: string, root: string) {
+    this.#root = root
+    const performer: Performer = new Performer({
+      ...{ servers, fencePath: root, now: () => performance.now() },
+      marked: () => {
+        for (const { member } of performer.marks()) this.#onMark(member)
       },
-    }
+      framePassed: () => undefined,
+      otherFramePassed: () => undefined,
+      observed: (who, frame) => this.#onFrame(who, frame),
+      opened: () => undefined,
+      failed: error => (this.#failure ??= error),
+    })
+    this.#performer = performer
   }
 
-  /** @param directory removed from the recorded sentences */
-  start(directory: string): void {
-    this.#happenings = []
+  async open(): Promise<void> {
+    // One after the other, so that the performer numbers them in this order.
+    for (let sessions = 1; sessions <= MEMBERS + 1; sessions++) await this.#performer.open(sessions)
+  }
+
+  close(): Promise<void> {
+    return this.#performer.close()
+  }
+
+  async record({ name, hasTrigger = false, sessions = MEMBERS, ...scenario }: Scenario, admin: Client) {
+    const performer = this.#performer
+    const directory = `${this.#root}/${name}`
+    await admin.create(directory)
+    await scenario.setUp?.(admin, directory)
+    const members = Array.from({ length: hasTrigger ? MEMBERS + 1 : MEMBERS }, (_, i) => i)
+    this.#lanes = Math.min(MEMBERS, sessions)
+    this.#marked = 0
+    const shared = this.#lanes < MEMBERS ? this.#lanes : members.length
+    await performer.assemble({ scenario: name, directory, size: MEMBERS, members, sessions: shared })
+    performer.select(directory)
+    const actorsOf = ({ by }: Phase) => {
+      if (by === 'trigger') return [MEMBERS]
+      return by === 'all' ? members : [this.#marked]
+    }
+    // One after the other, so that the order in the queue is that of the session numbers.
+    for (const phase of scenario.warmUp)
+      for (const who of actorsOf(phase)) {
+        await performer.act(phase.action, who, Infinity)
+        await this.#awaitQuiescence()
+      }
+    await this.#awaitQuiescence()
+    const [phase] = scenario.phases
+    if (phase === undefined) throw new Error(`${name} has no phase`)
+    const actors = actorsOf(phase)
+    const happenings: RecordedEvent[] = (this.#happenings = [])
     this.#directory = directory
     this.#begun = performance.now()
-  }
-
-  mark(who: number): void {
-    this.#note({ who, is: 'mark', op: '', says: 'has the lock', bytes: 0 })
-  }
-
-  stop(): RecordedEvent[] {
-    const recorded = this.#happenings ?? []
+    for (const who of actors) void performer.act(phase.action, who, Infinity)
+    await this.#awaitQuiescence()
     this.#happenings = undefined
-    return recorded
+    await performer.tearDown(directory)
+    if (this.#failure !== undefined) throw this.#failure
+    return {
+      ...{ scenario: name, phase: phase.name, sessions: hasTrigger ? MEMBERS + 1 : this.#lanes },
+      ...{ actor: this.#laneOf(actors[0] ?? 0), happenings },
+    } satisfies Recording
   }
 
-  /** @param opcodes the opcodes of the session's requests in flight, by xid */
-  #onFrame(who: number, { from, bytes }: ObservedFrame, opcodes: Map<number, number>): void {
+  #awaitQuiescence() {
+    const performer = this.#performer
+    return awaitQuiescence({
+      traffic: () => Promise.resolve(performer.traffic()),
+      fence: which => performer.fence(which),
+    })
+  }
+
+  #laneOf(member: number): number {
+    return member === MEMBERS ? MEMBERS : member % this.#lanes
+  }
+
+  #onMark(member: number): void {
+    this.#marked = member
+    this.#happenings?.push(markOf(this.#laneOf(member), performance.now() - this.#begun))
+  }
+
+  #onFrame(who: number, { from, bytes, first }: ObservedFrame): void {
+    if (first) return
+    const opcodes = this.#opcodes[who]
     const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const xid = frame.readInt32BE(0)
-    const opcode = from === 'client' ? frame.readInt32BE(4) : opcodes.get(xid)
-    if (from === 'client') opcodes.set(xid, frame.readInt32BE(4))
-    else opcodes.delete(xid)
+    const opcode = from === 'client' ? frame.readInt32BE(4) : opcodes?.get(xid)
+    if (from === 'client') opcodes?.set(xid, frame.readInt32BE(4))
+    else opcodes?.delete(xid)
     if (this.#happenings === undefined) return
-    const { op, sentence } = explain(bytes, { from, first: false, opcode })
+    const event = eventOf({ who, at: performance.now(), from, bytes, xid, opcode }, this.#begun, this.#directory)
     // Skip the frames of the benchmark itself.
-    if (op === 'sync' || op === 'ping') return
-    const is = from === 'client' ? 'request' : xid === xids.notification ? 'event' : 'answer'
-    this.#note({ who, is, op, says: this.#shortened(sentence), bytes: LENGTH_BYTES + frame.length })
-  }
-
-  #note(happening: Omit<RecordedEvent, 'at'>): void {
-    this.#happenings?.push({ at: performance.now() - this.#begun, ...happening })
-  }
-
-  #shortened(sentence: string): string {
-    const short = sentence.replaceAll(`${this.#directory}/`, '').replaceAll(this.#directory, 'the lock')
-    return short.length > MAX_SENTENCE ? `${short.slice(0, MAX_SENTENCE)}…` : short
+    if (event.op !== 'sync' && event.op !== 'ping') this.#happenings.push(event)
   }
 }

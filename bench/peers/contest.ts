@@ -1,12 +1,12 @@
 // Measures one recipe: N contenders in a queue. A step is a release and a join, so N - 1 are always waiting.
 import { roundTripsOf } from '../measure/round-trips.ts'
-import type { Recording } from '../measure/recording.ts'
+import { eventOf, markOf, type Recording } from '../measure/recording.ts'
 import { cpuSecondsOf, threadCpuMs } from '../../environment/procfs.ts'
 import type { Driver } from './driver.ts'
 import type { Recipe } from './libraries.ts'
 import type { Links } from './links.ts'
 import { awaitIdle } from './idle.ts'
-import { eventOf, isWork, tallyOf, type ContenderFrame, type Tally } from './tally.ts'
+import { isWork, tallyOf, type ContenderFrame, type Tally } from './tally.ts'
 
 /** What a phase has cost. Times in ms. */
 export interface PhaseCost {
@@ -100,14 +100,7 @@ export class Contest {
     this.#links.delay(0)
     const happenings = [
       ...frames.filter(isWork).map(frame => eventOf(frame, begun, this.path)),
-      ...marks.map(({ who, at }) => ({
-        at: at - begun,
-        who,
-        is: 'mark' as const,
-        op: '',
-        says: 'has the lock',
-        bytes: 0,
-      })),
+      ...marks.map(({ who, at }) => markOf(who, at - begun)),
     ].sort((a, b) => a.at - b.at)
     const timed = ((marks[0]?.at ?? NaN) - begun) / (2 * DELAY)
     await this.#rejoin(actor)

@@ -1,8 +1,7 @@
-// Counts the frames of a phase, and describes them for the timeline of the report. Pure.
-import { explain, opcodes, xids } from '../../src/protocol/index.ts'
+// Counts the frames of a phase. Pure.
+import { opcodes, xids } from '../../src/protocol/index.ts'
 import type { PassedFrame } from '../../environment/fault-proxy.ts'
 import { noCounts, type Counts } from '../measure/frame-counter.ts'
-import type { RecordedEvent } from '../measure/recording.ts'
 
 /** A frame, and the contender whose connection it passed. */
 export interface ContenderFrame extends PassedFrame {
@@ -15,8 +14,6 @@ export interface Tally extends Counts {
 }
 
 const LENGTH_BYTES = 4
-/** The longest sentence in characters. */
-const MAX_SENTENCE = 140
 
 const names = new Map<number, string>(Object.entries(opcodes).map(([name, opcode]) => [opcode, name]))
 
@@ -49,16 +46,3 @@ export const createsOf = (frames: readonly ContenderFrame[], who: number): numbe
   frames.flatMap(frame =>
     frame.who === who && frame.from === 'client' && /^create/.test(kindOf(frame)) ? [frame.opcode ?? NaN] : [],
   )
-
-/** @param directory removed from the sentences */
-export function eventOf(frame: ContenderFrame, since: number, directory: string): RecordedEvent {
-  const { from, opcode, bytes, xid, who, at } = frame
-  const { op, sentence } = explain(bytes, { from, first: false, opcode })
-  const short = sentence.replaceAll(`${directory}/`, '').replaceAll(directory, 'the lock')
-  return {
-    ...{ at: at - since, who, op },
-    is: from === 'client' ? 'request' : xid === xids.notification ? 'event' : 'answer',
-    says: short.length > MAX_SENTENCE ? `${short.slice(0, MAX_SENTENCE)}…` : short,
-    bytes: LENGTH_BYTES + bytes.length,
-  }
-}

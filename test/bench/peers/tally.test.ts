@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { createsOf, eventOf, tallyOf, type ContenderFrame } from '../../../bench/peers/tally.ts'
+import { eventOf } from '../../../bench/measure/recording.ts'
+import { createsOf, tallyOf, type ContenderFrame } from '../../../bench/peers/tally.ts'
 import { opcodes, operations, ReplyHeader, RequestHeader, WatcherEvent, xids } from '../../../src/protocol/index.ts'
 
 const PATH = '/root/recipe/l'
