@@ -3,8 +3,7 @@ import { inspect } from 'node:util'
 import { errnos, xids } from '../../src/protocol/index.ts'
 import { connect, type ConnectOptions } from '../../src/client/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { PermanentError } from '../../src/transport/transport.ts'
-import { failureOf, trackSettled } from '../support/settled.ts'
+import { failureOf } from '../support/settled.ts'
 import { replyFrame } from '../support/scripted-server.ts'
 import { redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
@@ -96,19 +95,6 @@ describe('connect', () => {
     second.open()
     second.handshake()
     expect((await opening).state).to.equal('connected')
-  })
-
-  it('tries the next host if one has failed permanently, and rejects with PROTOCOL when all have', async () => {
-    const { opening, server, clock } = scriptedConnect({}, 'a,b')
-    const isSettled = trackSettled(opening)
-    const first = await server.next()
-    first.close(new PermanentError('wrong certificate'))
-    const second = await redial({ server, clock })
-    expect(isSettled()).to.equal(false)
-    expect(second.address.host).not.to.equal(first.address.host)
-    second.close(new PermanentError('wrong certificate'))
-    expect(await failureOf(opening)).to.include({ code: 'PROTOCOL', op: 'connect' })
-    expect(clock.pendingTimers).to.equal(0)
   })
 
   it('treats a dial that throws as a failed attempt, and tries again', async () => {

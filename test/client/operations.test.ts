@@ -86,26 +86,4 @@ describe('on a real server', () => {
     const error = await failureOf(zk.reconfig({ joining: ['server.2=127.0.0.1:2888:3888;2181'] }))
     expect(error).to.deep.include({ code: 'RECONFIGDISABLED', op: 'reconfig', fate: 'refused' })
   })
-
-  it('invalid arguments are rejected before anything is sent', async () => {
-    const bad = (call: Promise<unknown>) => failureOf(call)
-    const calls: Promise<unknown>[] = [
-      zk.create('no-slash'),
-      zk.create('/x', 5 as never),
-      zk.create('/x', '', { mode: 'eternal' as never }),
-      zk.create('/x', '', { ttl: 5 }),
-      zk.create('/x', '', { acl: [] }),
-      zk.setData('/x', 'y', { version: 1.5 }),
-      zk.delete('/x', { version: 2 ** 31 }),
-      zk.getData('/x/../y'),
-      zk.getChildren('/x/'),
-      zk.multi([{ create: '/x' }, { delete: 'y' }]),
-      zk.multiRead([{ getData: 'x' }]),
-      zk.setACL('/x', [{ perms: 31 } as never]),
-      zk.addWatch('/x', { capacity: 0 }),
-      zk.getEphemerals('x'),
-    ]
-    for (const call of calls) expect(await bad(call)).to.deep.include({ code: 'BADARGUMENTS', fate: 'notSent' })
-    expect(zk.stats.replies).to.equal(1)
-  })
 })

@@ -1,6 +1,6 @@
 // Regression tests for arguments, paths and watches.
 import { expect } from 'chai'
-import { aclOf, connect, openACL, perms, readOnlyACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
+import { aclOf, connect, openACL, perms, readOnlyACL, ZooKeeperError, type Client } from '../../src/index.ts'
 import { errnos } from '../../src/protocol/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { onBothServers } from '../recipes/fixture.ts'
@@ -163,16 +163,6 @@ onBothServers('regression tests of the client', (fixture, { itInVirtualTime }) =
     }
     expect(count).to.equal(200)
     await other.close()
-  })
-
-  itInVirtualTime('supervise() resolves if the task closes its session', async () => {
-    let runs = 0
-    const value = await supervise(fixture.server.connectString, fixture.server.options, async client => {
-      runs++
-      await client.close()
-      return 'stopped'
-    })
-    expect([value, runs]).to.deep.equal(['stopped', 1])
   })
 })
 

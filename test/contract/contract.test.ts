@@ -33,7 +33,7 @@ function runContract<S extends Server | ApacheZooKeeper>(
   })
 }
 
-const options: ServerOptions = { tickTime: 500, minSessionTimeout: 1000, extendedTypes: true }
+const options: ServerOptions = { tickTime: 500, extendedTypes: true }
 runContract('the embedded server', suites, () => Server.start(options))
 for (const version of ['3.8.6', '3.9.5'])
   runContract(`the embedded server, version ${version},`, suites, () => Server.start({ ...options, version }))

@@ -112,14 +112,6 @@ describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, fun
     }
   }
 
-  it('before it starts sends nothing', async () => {
-    const faultyDial = new FaultyDial()
-    const client = await sessions.open(server.connectString, { dial: faultyDial.dial, ...fastRetry })
-    const reason = new Error('too late')
-    expect(await failureOf(new Mutex(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
-    expect(await nodesIn(path)).to.deep.equal([])
-  })
-
   it('in the turn of the grant still gets the lock: a signal after the grant has no effect', async () => {
     const client = await sessions.open(server.connectString)
     const controller = new AbortController()

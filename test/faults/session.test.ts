@@ -38,25 +38,6 @@ describe('the session', () => {
     })
   }
 
-  it('rejects an acquire if it expires while waiting, leaves no node, and the next contender moves up', async () => {
-    const { server, client, path } = proxied
-    const queue = async () => (await client.getChildren(`${path}/lock`)).children.length
-    const held = await new Mutex(client, `${path}/lock`).acquire()
-    await using waiter = await connect(server.connectString)
-    await using third = await connect(server.connectString)
-    const failing = failureOf(new Mutex(waiter, `${path}/lock`).acquire())
-    await until(async () => (await queue()) === 2)
-    const next = new Mutex(third, `${path}/lock`).acquire()
-    await until(async () => (await queue()) === 3)
-    await expireSession(server, waiter.sessionId, waiter.sessionPassword)
-    expect(await failing).to.include({ code: 'SESSIONEXPIRED' })
-    expect(await queue()).to.equal(2)
-    expect(held.signal.aborted).to.equal(false)
-    await held.release()
-    await (await next).release()
-    expect(await queue()).to.equal(0)
-  })
-
   it('aborts the signal of a held lock before it reports the expiry, and release() resolves', async () => {
     const { server, client, path } = proxied
     const held = await new Mutex(client, `${path}/lock`).acquire()

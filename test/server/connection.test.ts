@@ -4,11 +4,9 @@ import { once } from 'node:events'
 import { connect as open, type Socket } from 'node:net'
 import {
   ConnectRequest,
-  ConnectResponse,
   createModes,
   errnos,
   Framer,
-  LegacyConnectRequest,
   opcodes,
   operations,
   Reader,
@@ -61,47 +59,10 @@ describe('a connection to the embedded server', () => {
   const closeFrame = request(9, opcodes.closeSession)
   const headerOf = (frame: Buffer | undefined) => ReplyHeader.decode(frame ?? Buffer.alloc(0))
 
-  it('opens a session, serves it, and closes with it', async () => {
-    const [connected, pong, closed] = await framesOf(connectFrame(), request(-2, opcodes.ping), closeFrame)
-    expect(ConnectResponse.decode(connected ?? Buffer.alloc(0))).to.include({ timeOut: 10_000, readOnly: false })
-    expect(headerOf(pong)).to.deep.equal({ xid: -2, zxid: 1n, err: 0 })
-    expect(headerOf(closed)).to.deep.equal({ xid: 9, zxid: 2n, err: 0 })
-  })
-
   it('parses requests that arrive byte by byte', async () => {
     const bytes = Buffer.concat([connectFrame(), closeFrame])
     const frames = await framesOf(...Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)))
     expect(frames).to.have.length(2)
-  })
-
-  it('replies to a client from before 3.4 in the format of its time', async () => {
-    const [connected] = await framesOf(
-      frameOf(writer => LegacyConnectRequest.write(writer, connectRequest())),
-      closeFrame,
-    )
-    expect(connected).to.have.length(36)
-  })
-
-  it('closes the connection of a client that has seen a later zxid', async () => {
-    expect(await framesOf(connectFrame({ lastZxidSeen: 99n }))).to.deep.equal([])
-  })
-
-  it('replies with a timeout of 0 if the session has ended or the password is wrong', async () => {
-    for (const sessionId of [77n, (await WireSession.open(server)).sessionId]) {
-      const [connected] = await framesOf(connectFrame({ sessionId }))
-      expect(ConnectResponse.decode(connected ?? Buffer.alloc(0))).to.include({ timeOut: 0, sessionId: 0n })
-    }
-  })
-
-  it('moves a session to a connection with its password, and negotiates the timeout again', async () => {
-    const before = await WireSession.open(server)
-    const { sessionId, password } = before
-    const after = await WireSession.open(server, { sessionId, password, timeout: 12_000 })
-    expect([after.sessionId, after.timeout]).to.deep.equal([sessionId, 12_000])
-    expect(String(await failureOf(before.request(operations.whoAmI, {})))).to.match(/closed|EPIPE|ECONNRESET/)
-    expect(server.snapshot().sessions).to.have.length(1)
-    after.drop()
-    await until(() => server.snapshot().sessions[0]?.isConnected === false)
   })
 
   it('closes the connection if a frame is longer than jute.maxbuffer or has a negative length', async () => {
@@ -115,20 +76,10 @@ describe('a connection to the embedded server', () => {
     expect(await framesOf(connectFrame(), longest, closeFrame)).to.have.length(3)
   })
 
-  it('closes the connection if the handshake is too short', async () => {
-    expect(await framesOf(frameOf(writer => writer.bytes(Buffer.alloc(10))))).to.deep.equal([])
-  })
-
   it('replies to a malformed request with MARSHALLINGERROR, and keeps the connection', async () => {
     const types = [opcodes.create2, opcodes.getData, opcodes.multi, opcodes.addWatch]
     const [, ...replies] = await framesOf(connectFrame(), ...types.map(type => request(1, type)), closeFrame)
     expect(replies.map(each => headerOf(each).err)).to.deep.equal([...types.map(() => errnos.MARSHALLINGERROR), 0])
-  })
-
-  it('replies to an unknown operation with UNIMPLEMENTED, and closes the connection', async () => {
-    const [, answer, more] = await framesOf(connectFrame(), request(1, 4711), request(2, opcodes.ping))
-    expect(headerOf(answer)).to.include({ xid: 1, err: errnos.UNIMPLEMENTED })
-    expect(more).to.equal(undefined)
   })
 
   it('replies to invalid credentials with AUTHFAILED, and closes the connection', async () => {
@@ -249,35 +200,5 @@ describe('a connection to the embedded server', () => {
       expect(server.expireSession(slow?.id ?? 0n)).to.equal(true)
       await until(async () => (await fourLetterWord(server.host, server.port, 'cons')).split('\n').length === 4)
     })
-  })
-
-  describe('answers the four-letter word', () => {
-    let session: WireSession
-
-    beforeEach(async () => {
-      session = await WireSession.open(server)
-      const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
-      await session.request(operations.create, { path: '/e', data: 'x', acl, flags: 1 })
-      await session.request(operations.exists, { path: '/e', watch: true })
-    })
-
-    afterEach(() => session.drop())
-
-    const answers: Record<string, RegExp> = {
-      ruok: /^imok$/,
-      isro: /^rw$/,
-      srvr: /^Zookeeper version: 3\.8\.0-.*\nLatency min\/avg\/max: .*\nReceived: 4\nSent: 3\nConnections: 2\nOutstanding: 0\nZxid: 0x2\nMode: standalone\nNode count: 6\n$/,
-      stat: /\nClients:\n \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3\)\n.*\n\nLatency/,
-      cons: / \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3,sid=0x1[0-9a-f]+,lop=EXIS,est=\d+,to=10000,lcxid=0x2,lzxid=0x2,lresp=\d+,llat=\d+,minlat=0,avglat=\d+,maxlat=\d+\)\n/,
-      mntr: /zk_version\t3\.8[^]*zk_server_state\tstandalone\n[^]*zk_znode_count\t6\nzk_watch_count\t1\nzk_ephemerals_count\t1\n[^]*zk_global_sessions\t1\n/,
-      wchs: /^1 connections watching 1 paths\nTotal watches:1\n$/,
-      wchc: /^0x1[0-9a-f]+\n\t\/e\n\n$/,
-      wchp: /^\/e\n\t0x1[0-9a-f]+\n\n$/,
-      dump: /^SessionTracker dump:\nSession Sets \(1\)\/\(1\):\n[^]*ephemeral nodes dump:\nSessions with Ephemerals \(1\):\n0x1[0-9a-f]+:\n\t\/e\nConnections dump:\n/,
-    }
-    for (const [word, answer] of Object.entries(answers))
-      it(word, async () => {
-        expect(await fourLetterWord(server.host, server.port, word)).to.match(answer)
-      })
   })
 })

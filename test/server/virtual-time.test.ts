@@ -1,12 +1,8 @@
 // The embedded server on a virtual clock, with a client in the same process.
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
-import { ConnectRequest, opcodes, operations, RequestHeader, xids } from '../../src/protocol/index.ts'
-import { Mutex } from '../../src/recipes/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
-import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
-import { frameOf } from '../support/scripted-server.ts'
-import { trackSettled } from '../support/settled.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 
 describe('an embedded server on a virtual clock', () => {
   let clock: VirtualClock
@@ -88,51 +84,6 @@ describe('an embedded server on a virtual clock', () => {
     expect(server.snapshot().nodes.has('/here')).to.equal(false)
   })
 
-  it('expires a session that sends nothing but credentials', async () => {
-    await start()
-    let isClosed = false
-    const nothing = () => undefined
-    const transport = server.dial(
-      { host: server.host, port: server.port },
-      { opened: nothing, received: nothing, closed: () => void (isClosed = true) },
-    )
-    await settle()
-    const handshake = { protocolVersion: 0, lastZxidSeen: 0n, timeOut: 4000, sessionId: 0n, readOnly: false }
-    transport.write(frameOf(writer => ConnectRequest.write(writer, { ...handshake, passwd: Buffer.alloc(16) })))
-    await settle()
-    const credentials = frameOf(writer => {
-      RequestHeader.write(writer, { xid: xids.auth, type: opcodes.auth })
-      operations.auth.request.write(writer, { type: 0, scheme: 'digest', auth: 'ann:secret' })
-    })
-    for (let i = 0; i < 6; i++) {
-      expect([server.snapshot().sessions.length, isClosed], `${i} s`).to.deep.equal([Number(i < 5), i >= 5])
-      transport.write(credentials)
-      await clock.advance(1000)
-    }
-  })
-
-  it('lets the next contender acquire a lock only after the silent holder has noticed the loss', async () => {
-    await start()
-    const [first, second] = [await join(), await join()]
-    const held = await new Mutex(first, '/lock').acquire()
-    const waiting = new Mutex(second, '/lock').acquire()
-    await settle()
-    const isHandedOn = trackSettled(waiting)
-    await silence(first)
-    while (!held.signal.aborted) await clock.advance(100)
-    expect(isHandedOn()).to.equal(false)
-    while (!isHandedOn()) await clock.advance(100)
-    expect((await waiting).token > held.token).to.equal(true)
-    await (await waiting).release()
-  })
-
-  it('grants session timeouts between two and twenty ticks', async () => {
-    await start()
-    const timeouts: number[] = []
-    for (const timeout of [1, 1999, 2000, 5000, 20_000, 3_600_000]) timeouts.push((await join(timeout)).sessionTimeout)
-    expect(timeouts).to.deep.equal([2000, 2000, 2000, 5000, 20_000, 20_000])
-  })
-
   it('expires no session while it is paused, and none that sent a request meanwhile', async () => {
     await start()
     // The client's next handshake waits in the server's buffer.
@@ -158,19 +109,5 @@ describe('an embedded server on a virtual clock', () => {
     expect(names()).to.include('/used')
     await clock.advance(2000)
     expect(names()).to.have.members(['/', '/new', '/full', '/full/a'])
-  })
-
-  it('deletes nodes with a ttl that have not changed for that time', async () => {
-    await start({ extendedTypes: true, containerCheckInterval: 1000 })
-    const zk = await join()
-    await zk.create('/short', '', { mode: 'persistentTTL', ttl: 5000 })
-    await zk.create('/full', '', { mode: 'persistentTTL', ttl: 5000 })
-    await zk.create('/full/a')
-    await clock.advance(4000)
-    await zk.setData('/short', 'again')
-    await clock.advance(4000)
-    expect(server.snapshot().nodes.has('/short')).to.equal(true)
-    await clock.advance(3000)
-    expect([...server.snapshot().nodes.keys()]).to.have.members(['/', '/full', '/full/a'])
   })
 })

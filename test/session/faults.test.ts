@@ -1,10 +1,8 @@
 import { expect } from 'chai'
-import { createModes, opcodes, operations, perms } from '../../src/protocol/index.ts'
+import { opcodes } from '../../src/protocol/index.ts'
 import { connect, type Client, type State } from '../../src/client/index.ts'
 import { behindProxy } from '../support/behind-proxy.ts'
-import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { FaultProxy } from '../../environment/fault-proxy.ts'
-import { WireSession } from '../support/wire-session.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { failureOf } from '../support/settled.ts'
 import { until } from '../../environment/until.ts'
@@ -67,8 +65,6 @@ describe('a session through faults', () => {
     await successor.close()
     proxy.heal()
     await stateOf(client, 'expired')
-    const wrong = { id: session.id, password: Buffer.alloc(16) }
-    expect(await failureOf(connect(server.connectString, { session: wrong }))).to.include({ code: 'SESSIONEXPIRED' })
   })
 
   it('notifies listeners, watches and the lease once when it has expired at the server', async () => {
@@ -87,31 +83,6 @@ describe('a session through faults', () => {
     expect(await failureOf(client.getData(path))).to.include({ code: 'SESSIONEXPIRED', fate: 'notSent' })
     await client.close()
     expect(client.state).to.equal('expired')
-  })
-
-  it('is not affected by the expiry of another session of the same process', async () => {
-    const { server, client, path } = proxied
-    const raw = await WireSession.open(server)
-    const acl = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
-    const flags = createModes.ephemeral
-    await raw.request(operations.create, { path: `${path}/raw`, data: '', acl, flags })
-    const deleted = new Promise(resolve => void client.exists(`${path}/raw`, { watch: resolve }))
-    await client.sync(path)
-    await expireSession(server, raw.sessionId, raw.password)
-    expect(await deleted).to.include({ type: 'NodeDeleted' })
-    expect(client.state).to.equal('connected')
-  })
-
-  it('removes its ephemeral nodes immediately when it is closed', async () => {
-    const { server, client, path } = proxied
-    await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
-    await using other = await connect(server.connectString)
-    const deleted = new Promise(resolve => void other.exists(`${path}/mine`, { watch: resolve }))
-    await other.sync(path)
-    const startedAt = performance.now()
-    await client.close()
-    expect(await deleted).to.include({ type: 'NodeDeleted' })
-    expect(performance.now() - startedAt).to.be.below(LOAD_ALLOWANCE)
   })
 })
 

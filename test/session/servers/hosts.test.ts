@@ -1,11 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { backoff } from '../../../src/session/servers/backoff.ts'
 import { HostList } from '../../../src/session/servers/hosts.ts'
 import type { Address } from '../../../src/transport/transport.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
-
-const randomNumber = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
 describe('a list of hosts', () => {
   it('returns each host once per round, in the same order every round', () => {
@@ -122,17 +119,5 @@ describe('a list of hosts', () => {
     expect(new HostList([a, b], () => 0).allBut({ ...a, host: 'A' })).to.deep.equal([b])
     expect(new HostList([a, b], () => 0).allBut(undefined)).to.have.members([a, b])
     expect(new HostList([a], () => 0).allBut(a)).to.deep.equal([a])
-  })
-})
-
-describe('the pause before an attempt', () => {
-  it('doubles from 50 ms to 1 s, with at most half of it random', () => {
-    fc.assert(
-      fc.property(fc.nat(10_000), randomNumber, (failures, random) => {
-        const full = Math.min(1000, 50 * 2 ** Math.min(failures, 10))
-        expect(backoff(failures, () => random)).to.be.within(full / 2, full)
-        expect(backoff(failures + 1, () => random)).to.be.at.least(backoff(failures, () => random))
-      }),
-    )
   })
 })
