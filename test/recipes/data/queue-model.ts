@@ -1,12 +1,12 @@
 // Producers and consumers of a queue in a random world, and what must be true of them.
 import { Queue, type QueueItem } from '../../../src/recipes/index.ts'
 import { oneOf } from '../../support/seeded-random.ts'
-import type { Host, World } from './worlds.ts'
+import type { Happened, Host, World } from '../worlds.ts'
 
 /** Checks that no two consumers have an item at the same time while their sessions live, and that no item is lost. */
 export class QueueModel {
   readonly #world: World
-  readonly #happened: (what: string) => void
+  readonly #happened: Happened
   readonly #holders = new Map<string, { item: QueueItem; session: bigint }>()
   /** Items that were put for certain. */
   readonly #put = new Set<string>()
@@ -18,7 +18,7 @@ export class QueueModel {
   readonly #queues = new Map<Queue, bigint>()
   #count = 0
 
-  constructor(world: World, happened: (what: string) => void) {
+  constructor(world: World, happened: Happened) {
     this.#world = world
     this.#happened = happened
   }
@@ -65,11 +65,11 @@ export class QueueModel {
   async #process(session: bigint, item: QueueItem): Promise<void> {
     const world = this.#world
     const data = String(item.data)
-    const isAlive = (id: bigint) => world.server.snapshot().sessions.some(each => each.id === id)
     const other = this.#holders.get(data)
     // If the reply was delayed until after the end of the session, the consumer learns of the end later.
-    if (isAlive(session)) {
-      if (other !== undefined && isAlive(other.session)) world.violations.push(`${data} has two consumers at a time`)
+    if (world.isAlive(session)) {
+      if (other !== undefined && world.isAlive(other.session))
+        world.violations.push(`${data} has two consumers at a time`)
       if (this.#completed.has(data)) world.violations.push(`${data} was taken after it was completed`)
     }
     const holder = { item, session }

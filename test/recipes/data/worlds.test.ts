@@ -1,26 +1,21 @@
-// Queue and Counter in small random worlds. WORLDS=10000 sets their number. A failure prints the seed that reproduces
+// What clients share, in small random worlds. WORLDS=10000 sets their number. A failure prints the seed that reproduces
 // it: SEED=… WORLDS=1.
 import { expect } from 'chai'
 import { Counter, Queue } from '../../../src/recipes/index.ts'
 import { oneOf, seed } from '../../support/seeded-random.ts'
+import { leaseInWorld } from './lease-model.ts'
 import { QueueModel } from './queue-model.ts'
-import { World, type Host } from './worlds.ts'
+import { shareInWorld } from './shared-value-model.ts'
+import { runWorlds, World, type Happened, type Host } from '../worlds.ts'
 
 const worlds = Number(process.env['WORLDS'] ?? 120)
-
-/** Runs worlds with different seeds, and returns how often something happened that the test is about. */
-async function runAll(run: (seed: number, happened: (what: string) => void) => Promise<readonly string[]>) {
-  const counts: Record<string, number> = {}
-  const happened = (what: string) => (counts[what] = (counts[what] ?? 0) + 1)
-  for (let i = 0; i < worlds; i++) expect(await run(seed + i, happened), `SEED=${seed + i} WORLDS=1`).to.deep.equal([])
-  return counts
-}
+const fewer = Math.ceil(worlds / 3)
 
 /**
  * Each call adds another power of two, so that the bits of the counter say which calls were counted. A call that was
  * counted twice would clear its bit.
  */
-async function countInWorld(worldSeed: number, happened: (what: string) => void): Promise<readonly string[]> {
+async function countInWorld(worldSeed: number, happened: Happened): Promise<readonly string[]> {
   const format = 'decimal'
   const counted: bigint[] = []
   const unknown: bigint[] = []
@@ -57,7 +52,7 @@ async function countInWorld(worldSeed: number, happened: (what: string) => void)
   )
 }
 
-async function queueInWorld(worldSeed: number, happened: (what: string) => void): Promise<readonly string[]> {
+async function queueInWorld(worldSeed: number, happened: Happened): Promise<readonly string[]> {
   let model: QueueModel | undefined
   return World.run(
     worldSeed,
@@ -80,7 +75,7 @@ async function queueInWorld(worldSeed: number, happened: (what: string) => void)
 describe(`shared data in ${worlds} random worlds (SEED=${seed})`, () => {
   it('Counter counts each call once, also if requests and replies are lost and sessions end', async function () {
     this.timeout(20_000 + 1000 * worlds)
-    const counts = await runAll(countInWorld)
+    const counts = await runWorlds(worlds, countInWorld)
     expect(counts)
       .to.have.property('counted')
       .that.is.above(20 * worlds)
@@ -89,7 +84,19 @@ describe(`shared data in ${worlds} random worlds (SEED=${seed})`, () => {
 
   it('Queue gives no item to two consumers whose sessions live, and loses none', async function () {
     this.timeout(20_000 + 1000 * worlds)
-    const counts = await runAll(queueInWorld)
+    const counts = await runWorlds(worlds, queueInWorld)
     expect(counts).to.include.keys('completed', 'released', 'lost')
+  })
+
+  it('SharedValue has one writer of each version, and tells them in order', async function () {
+    this.timeout(20_000 + 1000 * worlds)
+    const counts = await runWorlds(fewer, shareInWorld)
+    expect(counts).to.include.keys('written', 'refused', 'failed')
+  })
+
+  it('Lease has no more holders than leases, and none has two or keeps one that it released', async function () {
+    this.timeout(20_000 + 1000 * worlds)
+    const counts = await runWorlds(fewer, leaseInWorld)
+    expect(counts).to.include.keys('acquired', 'renewed', 'refused', 'released')
   })
 })

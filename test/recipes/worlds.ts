@@ -1,9 +1,10 @@
 // Small random worlds: one embedded server or three, of which one lags, sessions, and faults, in virtual time. The same seed reproduces a world.
-import { connect, type Client } from '../../../src/index.ts'
-import { Server, type FaultKind } from '../../../src/server/index.ts'
-import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { isTerminal } from '../../../src/session/life/states.ts'
-import { oneOf, seededRandom, type Random } from '../../support/seeded-random.ts'
+import { expect } from 'chai'
+import { connect, type Client } from '../../src/index.ts'
+import { Server, type FaultKind } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { isTerminal } from '../../src/session/life/states.ts'
+import { oneOf, seed, seededRandom, type Random } from '../support/seeded-random.ts'
 
 /** A process: a session that is replaced when it has ended. */
 export interface Host {
@@ -12,9 +13,23 @@ export interface Host {
 }
 
 const FAULT_KINDS: readonly FaultKind[] = [
-  ...(['multi', 'multi', 'create', 'delete', 'exists', 'getChildren', 'getData', 'sync', 'addWatch'] as const),
-  ...(['ping', 'event'] as const),
+  ...(['multi', 'multi', 'create', 'delete', 'setData', 'exists', 'getChildren', 'getData', 'sync'] as const),
+  ...(['addWatch', 'ping', 'event'] as const),
 ]
+
+/** How often something happened that a test is about. */
+export type Happened = (what: string) => void
+
+/** Runs worlds with different seeds. A failure prints the seed that reproduces it: SEED=… WORLDS=1. */
+export async function runWorlds(
+  worlds: number,
+  run: (seed: number, happened: Happened) => Promise<readonly string[]>,
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  const happened = (what: string) => (counts[what] = (counts[what] ?? 0) + 1)
+  for (let i = 0; i < worlds; i++) expect(await run(seed + i, happened), `SEED=${seed + i} WORLDS=1`).to.deep.equal([])
+  return counts
+}
 
 export class World {
   readonly random: Random
@@ -62,6 +77,32 @@ export class World {
     else await next.close()
   }
 
+  /**
+   * Resolves with true if the call resolves, and with false if it rejects with an error that has a code. Other errors
+   * are violations.
+   */
+  async succeeds(what: string, call: Promise<unknown>): Promise<boolean> {
+    try {
+      await call
+      return true
+    } catch (error) {
+      if (typeof (error as { code?: unknown }).code !== 'string') this.violations.push(`${what}: ${String(error)}`)
+      return false
+    }
+  }
+
+  /** Waits, without faults, until a state is reached; for at most ten seconds. `problem` returns what is not as it must be. */
+  async eventually(problem: () => string | undefined): Promise<void> {
+    for (let i = 0; i < 1000 && problem() !== undefined; i++) await this.sleep(10)
+    const last = problem()
+    if (last !== undefined) this.violations.push(last)
+  }
+
+  /** Returns true if the server has not ended the session. */
+  isAlive(session: bigint): boolean {
+    return this.#server.snapshot().sessions.some(({ id }) => id === session)
+  }
+
   sleep(ms: number): Promise<void> {
     return new Promise(resolve => void this.clock.setTimeout(resolve, ms))
   }
@@ -72,6 +113,7 @@ export class World {
     this.#server = await Server.start({ listen: false, clock, random, tickTime: 50, minSessionTimeout: 100, servers })
     this.observer = await this.#connect(random, 60_000)
     for (let i = 0; i < hosts; i++) this.hosts.push({ random, client: await this.#connect(random) })
+    if (servers > 1) this.#letOneLag()
   }
 
   async #connect(random: Random, sessionTimeout = this.#sessionTimeout): Promise<Client> {
@@ -110,6 +152,12 @@ export class World {
     const { members } = this.#server
     if (members.length < 3) return
     if (random() < 0.2) return void this.#server.elect()
+    this.#letOneLag()
+  }
+
+  #letOneLag(): void {
+    const { random } = this
+    const { members } = this.#server
     const [slow, ms] = [oneOf(random, members), oneOf(random, [1, 10, 40])]
     for (const member of members) member.lag(member === slow ? ms : 0)
   }
