@@ -4,6 +4,7 @@
 // May import: cli/commands, cli/runner, runtime/clock.ts.
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../runtime/clock.ts'
+import { leadingOptions } from './runner/arguments.ts'
 import type { Host } from './runner/command.ts'
 import { OwnSessions, targetOf } from './runner/connection.ts'
 import { messageOf, statuses, statusOf, unknownCommand } from './runner/failure.ts'
@@ -12,7 +13,9 @@ import { runCommand } from './runner/run.ts'
 import { ENDING, Signals } from './runner/signals.ts'
 import { commands } from './table.ts'
 
-async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
+async function main(words: readonly string[]): Promise<number> {
+  const { options, rest } = leadingOptions(words)
+  const [name = 'help', ...args] = rest
   if (name === '--version' || name === '-V') {
     const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
     process.stdout.write(`${(JSON.parse(manifest) as { version: string }).version}\n`)
@@ -47,7 +50,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     resolve: text => (text === '.' ? '/' : text),
     sessions: values => (sessions ??= new OwnSessions(() => targetOf(values, env, systemClock), signals.ending)),
   }
-  const status = await runCommand(await load(), args, host)
+  const status = await runCommand(await load(), [...options, ...args], host)
   await sessions?.close()
   await noticesWritten(stderr)
   return status

@@ -1,7 +1,7 @@
 // `zkwire completion`. The scripts ask this program for the candidates, so that one code completes for all shells.
 import { parseArgs } from 'node:util'
 import type { Client } from '../../client/index.ts'
-import { optionsOf } from '../runner/arguments.ts'
+import { leadingOptions, optionsOf } from '../runner/arguments.ts'
 import { command, type Command, type Context, type ParsedValues } from '../runner/command.ts'
 import { withTimeout } from '../runner/run.ts'
 import { candidatesOf, type Candidate } from '../shell/completion.ts'
@@ -44,9 +44,10 @@ async function candidatesFor(
   { commands, host, clock }: Context,
 ): Promise<readonly Candidate[] | 'files'> {
   const [before, text] = [words.slice(0, -1), words.at(-1) ?? '']
-  const [name = '', ...args] = before
+  const { options, rest } = leadingOptions(before)
+  const [name = '', ...args] = rest
   const load = commands.get(name)
-  const sessions = host.sessions(load === undefined ? {} : connectionOf(await load(), args))
+  const sessions = host.sessions(load === undefined ? {} : connectionOf(await load(), [...options, ...args]))
   const ask = <T>(question: (zk: Client, signal: AbortSignal) => Promise<T>, otherwise: T): Promise<T> =>
     withTimeout(clock, TIMEOUT, async signal => question(await sessions.open(), signal)).catch(() => otherwise)
   return candidatesOf(before, text, {

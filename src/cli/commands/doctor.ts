@@ -9,6 +9,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { command, type Target } from '../runner/command.ts'
 import {
   findingsOf,
+  risksOf,
   serverReportOf,
   type Diagnosis,
   type HostReport,
@@ -33,8 +34,14 @@ export const doctor = command({
       'and with 1 if anything else is wrong.',
   ],
   arguments: [],
-  options: { 'no-write': { type: 'boolean', help: 'creates no node' } },
-  examples: ['zkwire doctor -s zk1:2181,zk2:2181,zk3:2181'],
+  options: {
+    'no-write': { type: 'boolean', help: 'creates no node' },
+    strict: {
+      type: 'boolean',
+      help: 'also reports what works and is a risk: servers that cannot be checked, too few voters, credentials without TLS',
+    },
+  },
+  examples: ['zkwire doctor -s zk1:2181,zk2:2181,zk3:2181', 'zkwire doctor --strict'],
   async run({ values, sessions, client, clock, out, signal }) {
     const target = await sessions.target()
     const { hosts, srv } = parseConnectString(target.servers)
@@ -42,8 +49,8 @@ export const doctor = command({
       srv === undefined ? hosts : (await resolveSrv(srv)).map(({ name, port }) => ({ host: name, port }))
     const reports = await Promise.all(addresses.map(address => hostReportOf(address, target, clock)))
     const tried = await trySession(client, target, !values['no-write'], clock, signal)
-    const diagnosis: Diagnosis = { hosts: reports, usesTls: Boolean(target.options.tls), ...tried }
-    const findings = findingsOf(diagnosis)
+    const diagnosis: Diagnosis = { hosts: reports, ...connectionOf(target), ...tried }
+    const findings = [...findingsOf(diagnosis), ...(values.strict ? risksOf(diagnosis) : [])]
     await out.show({ ...diagnosis, findings }, () => [
       ...aligned(reports.flatMap(rowsOf)),
       ...(tried.session === undefined ? [] : sessionLines(tried.session)),
@@ -54,6 +61,11 @@ export const doctor = command({
     if (tried.session === undefined) return statuses.noServer
     return findings.length === 0 ? statuses.ok : statuses.refused
   },
+})
+
+const connectionOf = ({ options: { tls, auth, sasl } }: Target) => ({
+  usesTls: Boolean(tls),
+  sendsCredentials: sasl !== undefined || (auth ?? []).length > 0,
 })
 
 async function hostReportOf({ host, port }: Address, target: Target, clock: Clock): Promise<HostReport> {
@@ -128,8 +140,19 @@ async function sessionReport(
     // The first read compiles code.
     readMs: Math.min(...times),
     isReadOnly,
+    members: await membersOf(zk),
     triedWrite: writes,
     ...written,
+  }
+}
+
+async function membersOf(zk: Client): Promise<SessionReport['members']> {
+  try {
+    return (await zk.getConfig()).servers.map(({ id, role }) => ({ id, role }))
+  } catch (error) {
+    // Servers before 3.5 have no such node, and the ACL may forbid to read it.
+    if (isCode(error, 'NONODE', 'NOAUTH')) return undefined
+    throw error
   }
 }
 

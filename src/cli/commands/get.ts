@@ -2,7 +2,7 @@
 // write its file, and add a line to src/cli/table.ts.
 // May import: cli/capture, cli/conversation, cli/diagnosis, cli/guarded, cli/nodes, cli/runner, cli/shell,
 // cli/trace/proxy.ts, client/index.ts, client/recipe-support.ts, protocol/index.ts, recipes/index.ts,
-// recipes/node/owner-tag.ts, recipes/queue/dialect.ts, runtime, server/index.ts, session/servers/connect-string.ts,
+// runtime, server/index.ts, session/servers/connect-string.ts,
 // transport/transport.ts.
 import type { Client } from '../../client/index.ts'
 import { isCode } from '../../protocol/index.ts'

@@ -25,7 +25,8 @@ export const help = command({
 
 const USAGE = `zkwire COMMAND [options] [arguments]
 
-Works with nodes, watches and locks of ZooKeeper. \`zkwire help COMMAND\` describes a command.`
+Works with nodes, watches and locks of ZooKeeper. \`zkwire help COMMAND\` describes a command.
+The options of a connection, and --json, may also be written before the command.`
 
 const STATUSES = table('Exit status', [
   ['0', 'done'],

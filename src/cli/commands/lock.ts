@@ -23,7 +23,9 @@ const options = {
     type: 'string',
     short: 'w',
     value: 'SECONDS',
-    help: 'waits at most this long for a server and the lock; default: without limit for the lock',
+    help:
+      'waits at most this long for the lock, and a server too without --connect-timeout; default: without limit for ' +
+      'the lock',
   },
   'no-wait': { type: 'boolean', short: 'n', help: 'does not wait if the lock is taken' },
   grace: {
@@ -72,9 +74,10 @@ export const lock = command({
     if (timeout !== undefined && values['no-wait']) throw new UsageError('--wait and --no-wait exclude each other')
     const given = secondsOf('grace', values.grace, 0)
     const make = lockOf(values)
-    const startedAt = clock.now()
+    let startedAt = clock.now()
     // A server may be just about to start. Without --wait, a wrong address must not be waited for.
     const client = await context.client(timeout === undefined || timeout === 0 ? undefined : timeout * 1000)
+    if ((await context.sessions.target()).options.connectTimeout !== undefined) startedAt = clock.now()
     const grace = graceOf(given, client)
     const held = await acquire(make(client, path), values['no-wait'], timeout, clock.now() - startedAt, signal)
     if (held === null) throw new CommandError(statuses.timeout, `${escaped(path)} is taken`)

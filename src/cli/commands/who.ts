@@ -1,30 +1,10 @@
 // `zkwire who`.
-import type { Client } from '../../client/index.ts'
-import { hex64, isCode, join, ZooKeeperError } from '../../protocol/index.ts'
-import { idIn } from '../../recipes/node/owner-tag.ts'
-import { foreignContendersIn } from '../../recipes/queue/dialect.ts'
 import { forwardAbort, untilAborted } from '../../runtime/abort.ts'
-import { command } from '../runner/command.ts'
-import { CommandError, statuses } from '../runner/failure.ts'
+import { command, type Context } from '../runner/command.ts'
+import { UsageError } from '../runner/failure.ts'
+import { contendersAt, holdersOf, locksBelow, type Contender, type LockInUse } from '../nodes/contenders.ts'
 import { aligned } from '../nodes/stat-text.ts'
 import { escaped, timeText } from '../runner/text.ts'
-
-/** The role of a contender, as its name says. */
-type Role = 'reader' | 'permit' | 'exclusive'
-
-interface Contender {
-  readonly node: string
-  readonly role: Role
-  readonly sequence: number
-  readonly session: string
-  readonly since: string
-  /** The data of the node, which says who it is. */
-  readonly id: string
-}
-
-/** The directories of a semaphore: its permits, and the gate in which contenders wait (InterProcessSemaphoreV2). */
-const PERMITS = 'leases'
-const GATE = 'locks'
 
 export const who = command({
   name: 'who',
@@ -33,30 +13,30 @@ export const who = command({
     'Knows the locks of zkwire, Curator, kazoo and ZooKeeper, their read-write locks and semaphores, and elections. ' +
       'Prints for each contender since when it has queued, its session, and the data of its node: zkwire lock writes ' +
       'user, host and process there, and Curator the address of the host. The last holder of a semaphore may still wait.',
+    'With -R, prints the holders of all locks below the node, and how many contenders wait. The age is the time since ' +
+      'the holder has queued, by the clocks of the server and of this machine. Locks that nobody uses are not found.',
     'Ends with 1 if there is no such node, or if it has only other children than contenders, as a folder of locks.',
   ],
-  arguments: [{ name: 'PATH', kind: 'path', help: 'the node of the lock' }],
-  options: { follow: { type: 'boolean', short: 'f', help: 'prints the queue again after each change, until Ctrl-C' } },
-  examples: ['zkwire who /locks/backup', 'zkwire who --follow /locks/backup'],
-  async run({ argument, values, sessions, client, out, signal }) {
-    const path = argument('PATH')
+  arguments: [{ name: 'PATH', kind: 'path', help: 'the node of the lock, or with -R of a folder' }],
+  options: {
+    follow: { type: 'boolean', short: 'f', help: 'prints the queue again after each change, until Ctrl-C' },
+    recursive: { type: 'boolean', short: 'R', help: 'prints the holders of all locks below the node' },
+  },
+  examples: ['zkwire who /locks/backup', 'zkwire who -R /', 'zkwire who --follow /locks/backup'],
+  async run(context) {
+    const { values, sessions, client, out, signal } = context
+    const path = context.argument('PATH')
+    if (values.follow && values.recursive) throw new UsageError('--follow and --recursive exclude each other')
+    if (values.recursive) return overview(context, path)
     const print = (contenders: readonly Contender[]) => {
-      const holders = holdersOf(contenders)
-      return out.show(
-        contenders.map((each, i) => ({ holds: i < holders, ...each })),
-        () => [
-          ...aligned(
-            contenders.map(({ since, session, id }, i) => [
-              i < holders ? 'holds' : 'waits',
-              since,
-              session,
-              escaped(id),
-            ]),
-          ),
-          ...(contenders.length === 0 ? ['free'] : []),
-          ...(values.follow ? [''] : []),
-        ],
-      )
+      const queue = queueOf(contenders)
+      return out.show(queue, () => [
+        ...aligned(
+          queue.map(({ holds, since, session, id }) => [holds ? 'holds' : 'waits', since, session, escaped(id)]),
+        ),
+        ...(queue.length === 0 ? ['free'] : []),
+        ...(values.follow ? [''] : []),
+      ])
     }
     if (!values.follow) return print(await contendersAt(await client(), path, { signal }))
     await sessions.supervise(async (zk, ended) => {
@@ -78,97 +58,38 @@ export const who = command({
   },
 })
 
-/** Returns how many contenders, the first ones, hold the lock. */
-export function holdersOf(contenders: readonly Pick<Contender, 'role'>[]): number {
-  const firstOther = contenders.findIndex(({ role }) => role === 'exclusive')
-  const shared = firstOther === -1 ? contenders.length : firstOther
-  return shared === 0 ? Math.min(1, contenders.length) : shared
+/** Returns the contenders as they are printed. */
+function queueOf(contenders: readonly Contender[]) {
+  const holders = holdersOf(contenders)
+  return contenders.map(({ ctime, ...each }, i) => ({ holds: i < holders, ...each, since: timeText(ctime) }))
 }
 
-interface ReadOptions {
-  readonly watch?: (() => void) | undefined
-  readonly signal: AbortSignal
-}
-
-/** Reads the queue of a lock of any kind. */
-async function contendersAt(zk: Client, path: string, options: ReadOptions): Promise<Contender[]> {
-  const children = await childrenOf(zk, path, options)
-  // Whoever follows a lock may begin before the lock is used.
-  if (children === undefined && options.watch === undefined) throw noLock(path)
-  const names = children ?? []
-  const isSemaphore = names.includes(PERMITS)
-  const [other] = names
-  if (!isSemaphore && other !== undefined && contendersIn(names).length === 0 && !isGate(names))
-    throw notALock(path, other)
-  const directories = isSemaphore ? [join(path, PERMITS), join(path, GATE)] : [path]
-  const lists = await Promise.all(
-    directories.map(async directory => {
-      const contenders = isSemaphore ? await childrenOf(zk, directory, options) : names
-      return readAll(zk, directory, contenders ?? [], options.signal)
-    }),
-  )
-  const [first = [], gate = []] = lists
-  // The contender in the gate that has taken a permit is in both.
-  return [...first, ...gate.filter(({ session }) => first.every(each => each.session !== session))]
-}
-
-/** Lists a directory. Returns undefined if it does not exist. */
-async function childrenOf(zk: Client, path: string, options: ReadOptions): Promise<readonly string[] | undefined> {
-  for (;;) {
-    try {
-      return (await zk.getChildren(path, options)).children
-    } catch (error) {
-      if (!isCode(error, 'NONODE')) throw error
-    }
-    if (options.watch === undefined || (await zk.exists(path, options)) === null) return undefined
-  }
-}
-
-const noLock = (path: string): ZooKeeperError =>
-  new ZooKeeperError('NONODE', {
-    ...{ op: 'who', path, fate: 'refused' },
-    detail: 'nobody has used this lock, or the server has deleted its container while it was free',
+/** Prints a line for each holder of a lock below the node. */
+async function overview({ client, out, clock, signal }: Context, root: string): Promise<void> {
+  const locks: LockInUse[] = []
+  for await (const lock of locksBelow(await client(), root, signal)) locks.push(lock)
+  const rows = locks.flatMap(({ path, contenders }) => {
+    const holders = holdersOf(contenders)
+    return contenders
+      .slice(0, holders)
+      .map(({ ctime, session, id }) => [
+        ...[escaped(path), ageText(clock.wallNow() - ctime), `${contenders.length - holders} wait`],
+        ...[session, escaped(id)],
+      ])
   })
-
-const notALock = (path: string, child: string): CommandError =>
-  new CommandError(
-    statuses.refused,
-    `${path} is no lock: its children, such as ${child}, are no contenders; for a lock below it, try ${join(path, child)}`,
-  )
-
-/** True if the children are those of a semaphore without a permit that is taken. */
-const isGate = (names: readonly string[]): boolean => names.every(name => name === GATE)
-
-/** All contenders are foreign to a lock that knows no names. */
-const contendersIn = (names: readonly string[]): string[] => foreignContendersIn(names, { sequenceOf: () => undefined })
-
-async function readAll(zk: Client, directory: string, names: readonly string[], signal: AbortSignal) {
-  const all = await Promise.all(contendersIn(names).map(name => read(zk, directory, name, signal)))
-  return all.filter(each => each !== undefined).sort((a, b) => a.sequence - b.sequence)
+  const document = locks.map(({ path, contenders }) => ({ path, contenders: queueOf(contenders) }))
+  await out.show(document, () => (rows.length === 0 ? 'no lock is in use' : aligned(rows)))
 }
 
-async function read(zk: Client, directory: string, name: string, signal: AbortSignal): Promise<Contender | undefined> {
-  const node = join(directory, name)
-  try {
-    const { data, stat } = await zk.getData(node, { signal })
-    return {
-      node,
-      role: roleOf(name),
-      sequence: sequenceOf(name),
-      session: hex64(stat.ephemeralOwner),
-      since: timeText(stat.ctime),
-      id: idIn(data),
-    }
-  } catch (error) {
-    if (isCode(error, 'NONODE')) return undefined
-    throw error
-  }
+/** Returns a duration in its largest unit, such as `3 min`. */
+function ageText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  const [size, unit] = UNITS.find(([size]) => seconds >= size) ?? [1, 's']
+  return `${Math.floor(seconds / size)} ${unit}`
 }
 
-/** Returns the number that the server appended to the name, which may be negative. */
-export const sequenceOf = (name: string): number => Number(/[-_](-?\d{9,10})$/.exec(name)?.[1])
-
-export function roleOf(name: string): Role {
-  if (/__(READ|rlock)__/.test(name)) return 'reader'
-  return name.includes('-lease-') ? 'permit' : 'exclusive'
-}
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+] as const

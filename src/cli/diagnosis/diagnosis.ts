@@ -39,11 +39,15 @@ export interface SessionReport {
   /** The server's clock minus that of this machine, in milliseconds. */
   readonly clockDifference?: number
   readonly isReadOnly: boolean
+  /** The servers of the ensemble's configuration; empty if it is not dynamic, and undefined if it cannot be read. */
+  readonly members: readonly { readonly id: number; readonly role: 'participant' | 'observer' }[] | undefined
 }
 
 export interface Diagnosis {
   readonly hosts: readonly HostReport[]
   readonly usesTls: boolean
+  /** True if the session proves an identity by a password or a mechanism of SASL. */
+  readonly sendsCredentials: boolean
   readonly session: SessionReport | undefined
   /** Why there is no session. */
   readonly failure?: string
@@ -73,6 +77,39 @@ export function findingsOf(diagnosis: Diagnosis): string[] {
     ...ensembleFindings(servers),
     ...(failure === undefined ? [] : [`No session could be used: ${failure}`]),
     ...(session === undefined ? [] : sessionFindings(session)),
+  ]
+}
+
+/** Returns a sentence for each thing that works now and is a risk in production, and for what could not be checked. */
+export function risksOf({ hosts, usesTls, sendsCredentials, session }: Diagnosis): string[] {
+  const servers = hosts.flatMap(({ host, port, addresses }) =>
+    addresses.map(({ plain, tls }) => ({ name: `${host}:${port}`, ...(usesTls ? tls : plain) })),
+  )
+  const voters = session?.members?.filter(({ role }) => role === 'participant').length ?? 0
+  return [
+    ...servers.flatMap(({ name, answers, mode, why }) =>
+      answers && mode === undefined && why !== 'it has no quorum'
+        ? [`${name}: version and mode are unknown, because ${why}: add srvr to 4lw.commands.whitelist.`]
+        : [],
+    ),
+    ...(servers.some(({ mode }) => mode === 'standalone')
+      ? ['A standalone server is a single point of failure: run an ensemble of three servers.']
+      : []),
+    ...(session !== undefined && session.members === undefined
+      ? ['The members of the ensemble are unknown, because /zookeeper/config cannot be read.']
+      : []),
+    ...(voters > 0 && voters < 3
+      ? [`The ensemble has ${voters} voters, and stops when one of them fails: three are the least.`]
+      : []),
+    ...(voters > 3 && voters % 2 === 0
+      ? [`The ensemble has ${voters} voters, and endures no more failures than ${voters - 1} would.`]
+      : []),
+    ...(voters > 1 && hosts.length === 1
+      ? ['The connect string names one server, and a client cannot connect while that is down: name all of them.']
+      : []),
+    ...(sendsCredentials && !usesTls
+      ? ['The credentials are sent without TLS, so others on the network can read or misuse them: give --tls.']
+      : []),
   ]
 }
 

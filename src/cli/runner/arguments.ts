@@ -11,17 +11,20 @@ export interface Parsed {
   readonly program: readonly string[]
 }
 
-const ownOptions: Options = {
+const ownOptions = {
   json: { type: 'boolean', help: 'prints one JSON document, or one line of JSON for each event' },
   help: { type: 'boolean', short: 'h', help: 'prints this help' },
-}
+} as const satisfies Options
+
+/** The options that may also be written before the command. */
+export const globalOptions: Options = { ...connectionOptions, json: ownOptions.json }
 
 /** Returns all options of a command, in the order of its help. */
 export function optionsOf(command: Command, hasConnectionOptions: boolean): Options {
   const { json, ...rest } = ownOptions
   return {
     ...command.options,
-    ...(command.hasJson === false || json === undefined ? {} : { json }),
+    ...(command.hasJson === false ? {} : { json }),
     ...(command.connects === false || !hasConnectionOptions ? {} : connectionOptionsFor(command)),
     ...rest,
   }
@@ -36,6 +39,28 @@ function connectionOptionsFor(command: Command): Options {
       short === undefined || taken.has(short) ? rest : { short, ...rest },
     ]),
   )
+}
+
+/**
+ * Takes the options of the connection, and --json, from the front of a command line, where they may be written before
+ * the command. Returns each as one word, such as `--server=zk1:2181`, for {@link parse}. An option that lacks its value,
+ * and one that is no such option, stays in the rest.
+ */
+export function leadingOptions(words: readonly string[]): { options: readonly string[]; rest: readonly string[] } {
+  const options: string[] = []
+  let rest = words
+  for (;;) {
+    const [, long, short, joined] = /^(?:--([\w-]+)(?==|$)|-(\w))(.*)$/s.exec(rest[0] ?? '') ?? []
+    const [name, option] =
+      Object.entries(globalOptions).find(each => (short === undefined ? each[0] === long : each[1].short === short)) ??
+      []
+    if (option === undefined) return { options, rest }
+    const value = joined === '' ? undefined : long === undefined ? joined : joined?.slice(1)
+    const next = option.type === 'string' && value === undefined ? rest[1] : value
+    if (option.type === 'string' && next === undefined) return { options, rest }
+    options.push(next === undefined ? `--${name}` : `--${name}=${next}`)
+    rest = rest.slice(next === value ? 1 : 2)
+  }
 }
 
 /**

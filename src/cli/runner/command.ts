@@ -59,7 +59,7 @@ export interface Sessions {
   target(): Promise<Target>
   /**
    * Returns the client. The same one for each call.
-   * @param wait how long servers are waited for, in milliseconds. Default: not, if none is there
+   * @param wait how long servers are waited for, in milliseconds, unless --connect-timeout says it. Default: not, if none is there
    */
   open(wait?: number): Promise<Client>
   /** Runs the task in one session after another, as `supervise`. With the client of a shell, runs it once. */

@@ -15,6 +15,11 @@ export const connectionOptions = {
     help: 'connect string, as zk1:2181,zk2:2181/app; or $ZKWIRE_SERVER, $ZK_HOSTS; default localhost:2181',
   },
   timeout: { type: 'string', value: 'SECONDS', help: 'session timeout; default 30' },
+  'connect-timeout': {
+    type: 'string',
+    value: 'SECONDS',
+    help: 'waits this long for a server that is about to start; default: not, if none is there',
+  },
   auth: {
     type: 'string',
     multiple: true,
@@ -39,12 +44,13 @@ export async function targetOf(values: ParsedValues, env: Host['env'], clock: Cl
   const servers = text('server') ?? (env['ZKWIRE_SERVER'] || env['ZK_HOSTS'] || 'localhost:2181')
   const auth = [...((values['auth'] as readonly string[] | undefined) ?? []), env['ZKWIRE_AUTH'] ?? '']
   const sasl = text('sasl') ?? env['ZKWIRE_SASL']
-  const timeout = secondsOf('timeout', text('timeout'))
+  const [timeout, connectTimeout] = (['timeout', 'connect-timeout'] as const).map(name => secondsOf(name, text(name)))
   return {
     servers,
     options: {
       clock,
       sessionTimeout: timeout === undefined ? undefined : 1000 * timeout,
+      connectTimeout: connectTimeout === undefined ? undefined : 1000 * connectTimeout,
       auth: auth.flatMap(each => linesOf('auth', each)).map(credentialsOf),
       ...(sasl ? { sasl: await mechanismOf(sasl) } : {}),
       ...tlsOf(text, values['tls'] === true, env),
@@ -117,10 +123,10 @@ export class OwnSessions implements Sessions {
     return (this.#client ??= this.#open(wait))
   }
 
-  async #open(connectTimeout?: number): Promise<Client> {
+  async #open(wait?: number): Promise<Client> {
     const { servers, options } = await this.target()
     const { connect } = await import('../../client/index.ts')
-    return connect(servers, { ...options, signal: this.#signal, connectTimeout })
+    return connect(servers, { ...options, signal: this.#signal, connectTimeout: options.connectTimeout ?? wait })
   }
 
   async supervise<T>(task: (client: Client, signal: AbortSignal) => T | Promise<T>, signal: AbortSignal): Promise<T> {

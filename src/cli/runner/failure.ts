@@ -23,7 +23,8 @@ export class UsageError extends Error {}
 /** Returns the error for an unknown command, which names the most similar one if there is one. */
 export function unknownCommand(name: string, known: Iterable<string>): UsageError {
   // Without the value of the option, which may be a secret.
-  if (name.startsWith('-')) return new UsageError(`${name.split('=')[0]}: write the command before its options`)
+  if (name.startsWith('-'))
+    return new UsageError(`${name.split('=')[0]}: write the command first, and then its options and their values`)
   const nearest = mostSimilar(name, [...known])
   const question = nearest === undefined ? '' : `; did you mean ${nearest}?`
   return new UsageError(`there is no command ${JSON.stringify(name)}${question}`)

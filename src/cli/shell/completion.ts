@@ -1,7 +1,7 @@
 // What the key Tab offers: commands, options, and the paths of nodes. For the prompt of `zkwire shell`, and for other
 // shells (`zkwire completion`).
-import type { Command, CommandTable } from '../runner/command.ts'
-import { optionsOf } from '../runner/arguments.ts'
+import type { Command, CommandTable, Options } from '../runner/command.ts'
+import { globalOptions, leadingOptions, optionsOf } from '../runner/arguments.ts'
 import { escaped } from '../runner/text.ts'
 import { resolvePath } from './node-path.ts'
 import { quoted, wordsOf } from './words.ts'
@@ -48,8 +48,12 @@ export async function candidatesOf(
   text: string,
   owner: CompletionOwner,
 ): Promise<readonly Candidate[] | 'files'> {
-  const [name, ...others] = before
+  const { rest } = owner.hasConnectionOptions ? leadingOptions(before) : { rest: before }
+  const [name, ...others] = rest
+  if (name === undefined && owner.hasConnectionOptions && text.startsWith('-'))
+    return matching(text, longNames(globalOptions))
   if (name === undefined) return matching(text, owner.commands.keys())
+  if (name.startsWith('-')) return globalOptions[name.slice(2)]?.value === 'FILE' ? 'files' : []
   const command = await owner.commands.get(name)?.()
   return command === undefined ? [] : argumentsOf(command, others, text, owner)
 }
@@ -62,8 +66,7 @@ async function argumentsOf(
 ): Promise<readonly Candidate[] | 'files'> {
   if (command.takesProgram === true && before.includes('--')) return 'files'
   const options = optionsOf(command, owner.hasConnectionOptions)
-  const longNames = Object.keys(options).map(each => `--${each}`)
-  if (text.startsWith('-')) return matching(text, longNames)
+  if (text.startsWith('-')) return matching(text, longNames(options))
   const optionOf = (word: string | undefined) =>
     Object.entries(options).find(([name, { short }]) => word === `--${name}` || (short && word === `-${short}`))?.[1]
   const option = optionOf(before.at(-1))
@@ -75,6 +78,8 @@ async function argumentsOf(
   if (argument?.kind === 'file') return 'files'
   return argument?.kind === 'path' || argument?.kind === 'newPath' ? paths(text, owner) : []
 }
+
+const longNames = (options: Options): string[] => Object.keys(options).map(each => `--${each}`)
 
 const matching = (text: string, all: Iterable<string>): Candidate[] =>
   [...all].filter(each => each.startsWith(text)).map(each => ({ text: each, end: ' ' }))

@@ -1,7 +1,9 @@
 // The commands of nodes and watches in this process: what their options do, units, exit statuses, and unreadable nodes.
 import { expect } from 'chai'
 import { connect, perms, type Client } from '../../../src/index.ts'
-import { Mutex, Semaphore } from '../../../src/recipes/index.ts'
+import { Mutex, ReadWriteLock, Semaphore } from '../../../src/recipes/index.ts'
+import { hex64 } from '../../../src/protocol/index.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
 import { Server } from '../../../src/server/index.ts'
 import { until } from '../../../environment/until.ts'
 import { inProcess, type Starters } from './in-process.ts'
@@ -206,6 +208,42 @@ describe('in this process, zkwire', () => {
         'zkwire who: /locks is no lock: its children, such as backup, are no contenders; for a lock below it, try /locks/backup\n',
       )
       expect([status, out]).to.deep.equal([1, ''])
+    })
+  })
+
+  describe('who -R', () => {
+    it('prints the holders of all locks below the node with their ages, and how many wait', async () => {
+      await using reader = await new ReadWriteLock(zk, '/l/rw', { id: 'reader' }).readLock.acquire()
+      await using permit = await new Semaphore(zk, '/l/semaphore', 2, { id: 'permit' }).acquire()
+      await using mutex = await new Mutex(zk, '/l/deep/mutex', { id: 'mutex\u001b' }).acquire()
+      const waiting = new AbortController()
+      const waiters = [1, 2].map(() => new Mutex(zk, '/l/deep/mutex').acquire({ signal: waiting.signal }))
+      await until(async () => (await zk.getChildren('/l/deep/mutex')).children.length === 3)
+      // A queue of persistent items is no lock.
+      await zk.create('/l/queue/entry-', 'item', { parents: true, mode: 'persistentSequential' })
+      const holders = (await ok('who', '-R', '/l')).replaceAll(/ \d+ s /g, ' AGE ').replaceAll(/ +/g, ' ')
+      const session = hex64(zk.sessionId)
+      expect(holders).to.equal(
+        `/l/deep/mutex AGE 2 wait ${session} mutex\\u001b\n` +
+          `/l/rw AGE 0 wait ${session} reader\n/l/semaphore AGE 0 wait ${session} permit\n`,
+      )
+      const [lock] = JSON.parse(await ok('who', '-R', '/', '--json')) as { contenders: object[] }[]
+      expect(lock).to.have.property('path', '/l/deep/mutex')
+      expect(lock?.contenders[0]).to.include({ holds: true, node: mutex.path })
+      waiting.abort()
+      await Promise.allSettled(waiters)
+      await Promise.all([reader, permit, mutex].map(held => held.release()))
+      expect(await ok('who', '-R', '/l')).to.equal('no lock is in use\n')
+    })
+
+    it('prints an age in its largest unit, and none that is negative', async () => {
+      await using _held = await new Mutex(zk, '/lock', { id: 'me' }).acquire()
+      const ageAfter = async (ms: number) => {
+        const clock = { ...systemClock, wallNow: () => systemClock.wallNow() + ms }
+        return / {2}(\d+ \w+) {2}/.exec((await run(['who', '-R', '/'], { clock })).out)?.[1]
+      }
+      const ages = [-5000, 59_000, 61_000, 3_601_000, 86_401_000]
+      expect(await Promise.all(ages.map(ageAfter))).to.deep.equal(['0 s', '59 s', '1 min', '1 h', '1 d'])
     })
   })
 

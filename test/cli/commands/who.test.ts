@@ -1,6 +1,6 @@
 // `zkwire who`: the order of a queue, and who holds the lock.
 import { expect } from 'chai'
-import { holdersOf, roleOf, sequenceOf } from '../../../src/cli/commands/who.ts'
+import { holdersOf, roleOf, sequenceOf } from '../../../src/cli/nodes/contenders.ts'
 
 const UUID = '01234567-89ab-4cde-8f01-23456789abcd'
 

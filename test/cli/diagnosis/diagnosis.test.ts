@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import {
   findingsOf,
+  risksOf,
   serverReportOf,
   type Diagnosis,
   type ServerReport,
@@ -12,6 +13,7 @@ const no: ServerReport = { answers: false, why: 'ECONNREFUSED' }
 const server = (mode: string, version = '3.8.0'): ServerReport => ({ answers: true, ms: 1, mode, version })
 const session: SessionReport = {
   ...{ requestedTimeout: 10_000, timeout: 10_000, readMs: 1, writeMs: 2, triedWrite: true, isReadOnly: false },
+  members: [1, 2, 3].map(id => ({ id, role: 'participant' })),
 }
 const diagnosis = (...plain: ServerReport[]): Diagnosis => ({
   hosts: plain.map((each, i) => ({
@@ -20,6 +22,7 @@ const diagnosis = (...plain: ServerReport[]): Diagnosis => ({
     addresses: [{ address: `10.0.0.${i + 1}`, plain: each, tls: no }],
   })),
   usesTls: false,
+  sendsCredentials: false,
   session,
 })
 const ensemble = diagnosis(server('leader'), server('follower'), server('follower'))
@@ -27,6 +30,38 @@ const ensemble = diagnosis(server('leader'), server('follower'), server('followe
 describe('zkwire doctor', () => {
   it('finds nothing wrong with an ensemble that works', () => {
     expect(findingsOf(ensemble)).to.deep.equal([])
+  })
+
+  it('finds no risk in an ensemble of three servers that can all be checked', () => {
+    expect(risksOf(ensemble)).to.deep.equal([])
+  })
+
+  it('names as risks what works now and does not endure a failure, or could not be checked', () => {
+    const members = (...roles: ('participant' | 'observer')[]): Diagnosis => ({
+      ...ensemble,
+      session: { ...session, members: roles.map((role, id) => ({ id, role })) },
+    })
+    const voters = (count: number) => risksOf(members('observer', ...Array<'participant'>(count).fill('participant')))
+    const denied = serverReportOf('srvr is not executed because it is not in the whitelist.\n', 1)
+    for (const [risks, start] of [
+      [
+        risksOf(diagnosis(denied, server('leader'))),
+        'zk1:2181: version and mode are unknown, because it does not allow',
+      ],
+      [risksOf({ ...diagnosis(server('standalone')), session: undefined }), 'A standalone server is a single point'],
+      [
+        risksOf({ ...ensemble, session: { ...session, members: undefined } }),
+        'The members of the ensemble are unknown',
+      ],
+      [voters(2), 'The ensemble has 2 voters, and stops when one of them fails'],
+      [voters(4), 'The ensemble has 4 voters, and endures no more failures than 3 would'],
+      [risksOf(diagnosis(server('follower'))), 'The connect string names one server'],
+      [risksOf({ ...ensemble, sendsCredentials: true }), 'The credentials are sent without TLS'],
+    ] as const) {
+      expect(risks.map(each => each.slice(0, start.length))).to.deep.equal([start])
+    }
+    expect([voters(3), voters(5)]).to.deep.equal([[], []])
+    expect(risksOf({ ...ensemble, usesTls: true, sendsCredentials: true })).to.deep.equal([])
   })
 
   it('says which host does not answer, serves no requests, or is read-only', () => {

@@ -39,6 +39,7 @@ const withoutNumbers = (output: string): string =>
     .replaceAll(/\btoken \d+/g, 'token N')
     .replaceAll(/\b127\.0\.0\.1:\d+/g, 'HOST')
     .replaceAll(/[+-]?\b\d+(\.\d)? ms/g, 'N ms')
+    .replaceAll(/(?<= )\d+ s(?= )/g, 'N s')
     .replaceAll(/plain: \d\S+/g, 'plain: VERSION')
     .replaceAll(/TLS: no \(.*\)/g, 'TLS: no')
     .replaceAll(/\((ENOTFOUND|EAI_AGAIN)\)/g, '(UNKNOWN)')

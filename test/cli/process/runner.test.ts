@@ -37,13 +37,37 @@ describe('zkwire', function () {
     return file
   }
 
+  it('takes the options of a connection before the command too', async () => {
+    const first = await zkwire(['--server', server.connectString, '--json', 'ls', '/'])
+    expect([first.status, first.err]).to.deep.equal([0, ''])
+    expect(JSON.parse(first.out)).to.include('text')
+  })
+
+  it('waits for a server as long as --connect-timeout says, also before a lock', async () => {
+    for (const command of [
+      ['get', '/'],
+      ['lock', '/l', '--wait', '60', '--', 'true'],
+    ]) {
+      const { status, err } = await zkwire([
+        '--connect-timeout',
+        '0.2',
+        '-s',
+        `127.0.0.1:${await freePort()}`,
+        ...command,
+      ])
+      expect(err).to.match(/^zkwire \w+: CONNECTTIMEOUT: /)
+      expect(status).to.equal(69)
+    }
+  })
+
   describe('with wrong arguments, prints one line that says what to do, and ends with 64:', () => {
     for (const [args, message] of [
       [['gte', '/'], /^zkwire: there is no command "gte"; did you mean get\? \(see zkwire help\)\n$/],
       [['get'], /^zkwire get: the argument PATH is missing \(see zkwire help get\)\n$/],
       [['get', 'a'], /^zkwire get: PATH: "a" is not the path of a node: a path must start with \/ \(.*\)\n$/],
       [['get', '/', '/'], /^zkwire get: there are 2 arguments, and only 1 expected \(.*\)\n$/],
-      [['--auth=digest:ann:S3CRET', 'get', '/'], /^zkwire: --auth: write the command before its options \(.*\)\n$/],
+      [['--recursive=S3CRET', 'ls', '/'], /^zkwire: --recursive: write the command first, and then its options .*\n$/],
+      [['--auth'], /^zkwire: --auth: write the command first, and then its options and their values \(.*\)\n$/],
       [['get', '--jsno', '/'], /^zkwire get: Unknown option '--jsno' \(.*\)\n$/],
       [['set', '/', '-5'], /^zkwire set: Unknown option '-5': write -- before an argument .*\n$/],
       [['set', '/', 'x', '--version', '-1'], /^zkwire set: Option '.*--version' .*: write --version=VALUE \(.*\)\n$/],

@@ -1,6 +1,6 @@
 // The options of all commands.
 import { expect } from 'chai'
-import { optionsOf, parse } from '../../../src/cli/runner/arguments.ts'
+import { leadingOptions, optionsOf, parse } from '../../../src/cli/runner/arguments.ts'
 import { commands } from '../../../src/cli/table.ts'
 
 describe('the options of zkwire', () => {
@@ -18,6 +18,16 @@ describe('the options of zkwire', () => {
   it('are not offered for a connection in a shell, which has one', async () => {
     const command = await commands.get('get')?.()
     expect(Object.keys(command === undefined ? {} : optionsOf(command, false))).not.to.include('server')
+  })
+
+  it('of a connection may come before the command, each as the command itself would read it', () => {
+    const words = ['-s', 'zk1', '-szk2', '--auth', 'a:b', '--auth=c:=', '--tls', '--json', 'ls', '--server', 'zk3', '/']
+    expect(leadingOptions(words)).to.deep.equal({
+      options: ['--server=zk1', '--server=zk2', '--auth=a:b', '--auth=c:=', '--tls', '--json'],
+      rest: ['ls', '--server', 'zk3', '/'],
+    })
+    for (const rest of [['--server'], ['-s'], ['--recursive', 'ls'], ['--serverx=1'], ['-R'], ['--', 'ls'], ['-'], []])
+      expect(leadingOptions(['--timeout', '-1', ...rest])).to.deep.equal({ options: ['--timeout=-1'], rest })
   })
 
   it('end at -- if the command runs a program', async () => {

@@ -35,6 +35,9 @@ describe('the options of a connection', () => {
     async timeout() {
       expect((await given({ timeout: '2.5' })).options.sessionTimeout).to.equal(2500)
     },
+    async 'connect-timeout'() {
+      expect((await given({ 'connect-timeout': '2.5' })).options.connectTimeout).to.equal(2500)
+    },
     async auth() {
       const { options } = await given({ auth: ['digest:ann:s:1', 'x509:cn'] }, { ZKWIRE_AUTH: 'ip:' })
       expect(options.auth).to.deep.equal([

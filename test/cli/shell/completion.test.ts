@@ -25,6 +25,17 @@ describe('the completion of a shell', () => {
     expect(await candidates('help exp')).to.deep.equal(['explain ', 'export '])
   })
 
+  it('knows the options of a connection before the command, unless the shell has a session', async () => {
+    const program = { ...owner, hasConnectionOptions: true, current: undefined }
+    const offered = async (line: string) => (await complete(line, program))[0]
+    expect(await offered('-s zk1 --json get /ap')).to.deep.equal(['/app/'])
+    expect(await offered('--server=zk1 sy')).to.deep.equal(['sync '])
+    expect(await offered('--se')).to.deep.equal(['--server '])
+    expect(await offered('--server ')).to.deep.equal([])
+    expect(await offered('--recursive ')).to.deep.equal([])
+    expect(await candidates('--se')).to.deep.equal([])
+  })
+
   it('offers the options of the command, and the choices of an option or an argument', async () => {
     expect(await candidates('ls --re')).to.deep.equal(['--recursive '])
     expect(await candidates('ls --server')).to.deep.equal([])

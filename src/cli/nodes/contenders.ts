@@ -1,0 +1,153 @@
+// The locks of zkwire, Curator, kazoo and ZooKeeper: who holds them, and who waits.
+import type { Client } from '../../client/index.ts'
+import { hex64, isCode, join, ZooKeeperError } from '../../protocol/index.ts'
+import { idIn } from '../../recipes/node/owner-tag.ts'
+import { foreignContendersIn } from '../../recipes/queue/dialect.ts'
+import { CommandError, statuses } from '../runner/failure.ts'
+import { readChildren, walk } from './tree-walk.ts'
+
+/** The role of a contender, as its name says. */
+type Role = 'reader' | 'permit' | 'exclusive'
+
+export interface Contender {
+  readonly node: string
+  readonly role: Role
+  readonly sequence: number
+  readonly session: string
+  /** When the node was created, in milliseconds since 1970. */
+  readonly ctime: number
+  /** The data of the node, which says who it is. */
+  readonly id: string
+}
+
+export interface LockInUse {
+  readonly path: string
+  /** In the order of the queue; at least one. */
+  readonly contenders: readonly Contender[]
+}
+
+/** The directories of a semaphore: its permits, and the gate in which contenders wait (InterProcessSemaphoreV2). */
+const PERMITS = 'leases'
+const GATE = 'locks'
+
+/** Returns how many contenders, the first ones, hold the lock. */
+export function holdersOf(contenders: readonly Pick<Contender, 'role'>[]): number {
+  const firstOther = contenders.findIndex(({ role }) => role === 'exclusive')
+  const shared = firstOther === -1 ? contenders.length : firstOther
+  return shared === 0 ? Math.min(1, contenders.length) : shared
+}
+
+interface ReadOptions {
+  readonly watch?: (() => void) | undefined
+  readonly signal: AbortSignal
+}
+
+/** Reads the queue of a lock of any kind. */
+export async function contendersAt(zk: Client, path: string, options: ReadOptions): Promise<Contender[]> {
+  const children = await childrenOf(zk, path, options)
+  // Whoever follows a lock may begin before the lock is used.
+  if (children === undefined && options.watch === undefined) throw noLock(path)
+  const names = children ?? []
+  const isSemaphore = names.includes(PERMITS)
+  const [other] = names
+  if (!isSemaphore && other !== undefined && contendersIn(names).length === 0 && !isGate(names))
+    throw notALock(path, other)
+  const directories = isSemaphore ? [join(path, PERMITS), join(path, GATE)] : [path]
+  const lists = await Promise.all(
+    directories.map(async directory => {
+      const contenders = isSemaphore ? await childrenOf(zk, directory, options) : names
+      return readAll(zk, directory, contenders ?? [], options.signal)
+    }),
+  )
+  const [first = [], gate = []] = lists
+  // The contender in the gate that has taken a permit is in both.
+  return [...first, ...gate.filter(({ session }) => first.every(each => each.session !== session))]
+}
+
+/**
+ * Yields the locks below a node, in the order of their paths, that somebody holds or waits for. A node is one if its
+ * children are contenders and ephemeral.
+ */
+export async function* locksBelow(
+  zk: Client,
+  root: string,
+  signal: AbortSignal,
+): AsyncGenerator<LockInUse, void, undefined> {
+  let semaphore: string | undefined
+  for await (const { path, value } of walk(root, readChildren(zk, signal))) {
+    const names = value?.children ?? []
+    if (semaphore !== undefined && [PERMITS, GATE].some(name => path === join(semaphore ?? '', name))) continue
+    const isSemaphore = names.includes(PERMITS) && names.every(name => name === PERMITS || name === GATE)
+    if (isSemaphore) semaphore = path
+    if (!isSemaphore && contendersIn(names).length === 0) continue
+    const contenders = await contendersAt(zk, path, { signal }).catch((error: unknown) => {
+      // The lock was deleted, or its last contender has left, since its children were listed.
+      if (isCode(error, 'NONODE') || error instanceof CommandError) return []
+      throw error
+    })
+    // The items of a queue have such names too, and are not ephemeral.
+    const held = contenders.filter(({ session }) => session !== hex64(0n))
+    if (held.length > 0) yield { path, contenders: held }
+  }
+}
+
+/** Lists a directory. Returns undefined if it does not exist. */
+async function childrenOf(zk: Client, path: string, options: ReadOptions): Promise<readonly string[] | undefined> {
+  for (;;) {
+    try {
+      return (await zk.getChildren(path, options)).children
+    } catch (error) {
+      if (!isCode(error, 'NONODE')) throw error
+    }
+    if (options.watch === undefined || (await zk.exists(path, options)) === null) return undefined
+  }
+}
+
+const noLock = (path: string): ZooKeeperError =>
+  new ZooKeeperError('NONODE', {
+    ...{ op: 'who', path, fate: 'refused' },
+    detail: 'nobody has used this lock, or the server has deleted its container while it was free',
+  })
+
+const notALock = (path: string, child: string): CommandError =>
+  new CommandError(
+    statuses.refused,
+    `${path} is no lock: its children, such as ${child}, are no contenders; for a lock below it, try ${join(path, child)}`,
+  )
+
+/** True if the children are those of a semaphore without a permit that is taken. */
+const isGate = (names: readonly string[]): boolean => names.every(name => name === GATE)
+
+/** All contenders are foreign to a lock that knows no names. */
+const contendersIn = (names: readonly string[]): string[] => foreignContendersIn(names, { sequenceOf: () => undefined })
+
+async function readAll(zk: Client, directory: string, names: readonly string[], signal: AbortSignal) {
+  const all = await Promise.all(contendersIn(names).map(name => read(zk, directory, name, signal)))
+  return all.filter(each => each !== undefined).sort((a, b) => a.sequence - b.sequence)
+}
+
+async function read(zk: Client, directory: string, name: string, signal: AbortSignal): Promise<Contender | undefined> {
+  const node = join(directory, name)
+  try {
+    const { data, stat } = await zk.getData(node, { signal })
+    return {
+      node,
+      role: roleOf(name),
+      sequence: sequenceOf(name),
+      session: hex64(stat.ephemeralOwner),
+      ctime: stat.ctime,
+      id: idIn(data),
+    }
+  } catch (error) {
+    if (isCode(error, 'NONODE')) return undefined
+    throw error
+  }
+}
+
+/** Returns the number that the server appended to the name, which may be negative. */
+export const sequenceOf = (name: string): number => Number(/[-_](-?\d{9,10})$/.exec(name)?.[1])
+
+export function roleOf(name: string): Role {
+  if (/__(READ|rlock)__/.test(name)) return 'reader'
+  return name.includes('-lease-') ? 'permit' : 'exclusive'
+}
