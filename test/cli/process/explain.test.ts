@@ -5,13 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { CaptureReader } from '../../../src/cli/capture/capture-reader.ts'
-import type { Packet } from '../../../src/cli/capture/packet.ts'
-import { segmentOf } from '../../../src/cli/capture/segment.ts'
 import { runAtExit } from '../../../environment/at-exit.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 import { until } from '../../../environment/until.ts'
-import { pcapFile } from '../capture/packet-of.ts'
 import { main, zkwire } from './program.ts'
 import { captureOf, capturing, installClients, runJavaClient, runKazoo } from './tcpdump.ts'
 
@@ -43,26 +39,6 @@ describe('zkwire explain', function () {
       )
       expect(kazoo.out).to.contain('scheme: "digest", auth: 10 bytes, not shown')
       expect(kazoo.out).not.to.match(/no known frame|does not name|lacks|s3cret/)
-    })
-
-    it('tells the same if segments are repeated and swapped by hand, and goes on after one that is lost', async () => {
-      const file = await captureOf(port, () => runJavaClient(connectString))
-      const packets: Packet[] = []
-      new CaptureReader(packet => packets.push(packet)).push(file)
-      const { out: whole } = await zkwire(['explain'], { input: file })
-      const swapped = packets.flatMap((each, i) => (i < 3 || i % 2 === 0 ? [] : [each, packets[i - 1] ?? each, each]))
-      const { out, err } = await zkwire(['explain'], {
-        input: pcapFile([...packets.slice(0, 2), ...swapped, ...packets.slice(-1)]),
-      })
-      const sentences = (text: string) => text.replace(/^ +\d+\.\d{3}/gm, '')
-      expect(sentences(out)).to.equal(sentences(whole))
-      expect(err).to.match(/bytes sent again: \d+/)
-      const create = packets.find(each => each.bytes.includes('/captured'))
-      const rest = await zkwire(['explain'], { input: pcapFile(packets.filter(each => each !== create)) })
-      const segment = create === undefined ? 'other' : segmentOf(create)
-      const count = typeof segment === 'string' ? expect.fail(segment) : segment.payload.length
-      expect(rest.out).to.contain(`client sends ${count} bytes that the capture lacks`)
-      expect(rest.out).to.match(/client #2 getChildren2/)
     })
 
     it('tells a live capture while it is made', async () => {
@@ -142,15 +118,6 @@ describe('zkwire explain', function () {
     }
     const { status, err } = await zkwire(['explain', '--port', 'x'], { input: '' })
     expect([status, err.split(':')[1]]).to.deep.equal([64, ' --port'])
-  })
-
-  it('tells what comes before the damage of a capture, and ends with 64', async () => {
-    const file = captured('java')
-    file.fill(0xff, file.length - 400, file.length - 300)
-    const { status, out, err } = await zkwire(['explain'], { input: file })
-    expect(out).to.contain('client #1 create')
-    expect(err).to.match(/^zkwire explain: the capture is damaged: its packet \d+ claims to have \d+ bytes[^\n]*\n$/)
-    expect(status).to.equal(64)
   })
 })
 

@@ -144,19 +144,6 @@ onBothServers('zkwire export and import', server => {
     })
   })
 
-  it('say how far an import came that breaks off, and can then be continued with --skip', async () => {
-    const node = (path: string) => JSON.stringify({ path, data: 'x'.repeat(100_000) })
-    const good = Array.from({ length: 9 }, (_, i) => node(`/a/${i}`))
-    const lines = [node('/a'), ...good.slice(0, 6), 'broken', ...good.slice(6)]
-    const { status, err } = await imported(lines.join('\n'))
-    expect(err).to.match(
-      /^zkwire import: line 8 of the input: it is no JSON object; 6 nodes, up to line 6, are imported; run it again with --skip to continue/,
-    )
-    expect(status).to.equal(64)
-    const { out } = await imported(lines.filter(line => line !== 'broken').join('\n'), '--skip')
-    expect(out).to.equal('create 4, overwrite 0, skip 6\n')
-  })
-
   for (const [line, problem] of [
     ['{"data":"x"}', 'the path is missing'],
     ['{"path":"a"}', 'a path must start with /'],

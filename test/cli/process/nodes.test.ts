@@ -63,10 +63,6 @@ onBothServers('zkwire', server => {
       expect((await zk.getACL(`${root}/acl`)).acl).to.deep.equal([{ perms: 13, id: { scheme: 'world', id: 'anyone' } }])
     })
 
-    it('create a node with a ttl', async () => {
-      expect(await ok(['create', '--ttl', '3600', '/ttl'])).to.equal('/ttl\n')
-    })
-
     it('keep an ephemeral node until Ctrl-C, and leave none', async () => {
       const program = start(['create', '-e', '/here'])
       await until(() => program.out === '/here\n')
