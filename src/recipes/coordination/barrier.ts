@@ -126,6 +126,13 @@ export class Barrier {
   }
 }
 
+/** A member that has entered or is about to. */
+interface Member {
+  readonly node: OwnNode
+  /** The node `ready` by which it has entered. */
+  ready: Stat | undefined
+}
+
 /**
  * A barrier at the start and the end of some work: `count` members enter together, and all leave together. It can
  * be shared with Curator's DistributedDoubleBarrier. Each DoubleBarrier object is one member, and can enter again after
@@ -144,7 +151,7 @@ export class DoubleBarrier {
   readonly count: number
   readonly #client: Client
   readonly #acl: readonly ACL[] | undefined
-  #member: OwnNode | undefined
+  #member: Member | undefined
   /** Ends when the node of a call that failed is gone. Otherwise the next call would count it as another member. */
   #withdrawal: Promise<void> = Promise.resolve()
 
@@ -175,17 +182,17 @@ export class DoubleBarrier {
     checked('enter', this.path, options, waitOptionChecks)
     if (this.#member !== undefined)
       throw badArguments('enter', this.path, 'this member has entered already: call leave() first')
-    const member = (this.#member = this.#newMember())
+    const member: Member = (this.#member = { node: this.#newNode(), ready: undefined })
     try {
       await this.#wait('enter', options, async signal => {
         await untilAborted(this.#withdrawal, signal)
-        await member.create(nothing, signal)
+        await member.node.create(nothing, signal)
         const pace = newPace(this.#client)
         while (!(await this.#client.retry(() => this.#isReady(member, pace, signal), { signal })));
       })
     } catch (error) {
       this.#member = undefined
-      this.#withdraw(() => member.remove())
+      this.#withdraw(() => member.node.remove())
       throw error
     }
   }
@@ -213,13 +220,13 @@ export class DoubleBarrier {
         const inside = new Set(await this.#client.retry(() => this.#members(signal), { signal }))
         const pace = newPace(this.#client)
         while (!(await this.#client.retry(() => this.#haveLeft(member, inside, pace, signal), { signal })));
-        // Each member tries to delete the ready node; one of them succeeds.
-        await this.#deleteReady()
+        // If the last member has died or is Curator's, its node was deleted before `ready`.
+        await this.#deleteReady(member)
       })
     } catch (error) {
       this.#withdraw(async () => {
-        await member.remove()
-        if ((await this.#client.retry(() => this.#members())).length === 0) await this.#deleteReady()
+        await member.node.remove()
+        if ((await this.#client.retry(() => this.#members())).length === 0) await this.#deleteReady(member)
       })
       throw error
     }
@@ -241,26 +248,30 @@ export class DoubleBarrier {
    * it again then. If another client has deleted the member's node, creates it again, because otherwise the other
    * members would wait for ever.
    */
-  async #isReady(member: OwnNode, pace: Pace, signal: AbortSignal): Promise<boolean> {
+  async #isReady(member: Member, pace: Pace, signal: AbortSignal): Promise<boolean> {
+    const { node } = member
     const [ready, own, members] = await Promise.all([
       readWatched(signal, options => this.#client.exists(this.#ready, options)),
-      readWatched(signal, options => this.#client.exists(member.node.path, options)),
+      readWatched(signal, options => this.#client.exists(node.node.path, options)),
       this.#members(signal),
     ])
-    if (ready.value !== null && (await this.#isReadyOf(ready.value, member, members, signal))) return true
+    if (ready.value !== null && (await this.#isReadyOf(ready.value, node, members, signal))) {
+      member.ready = ready.value
+      return true
+    }
     if (own.value !== null && members.length < this.count) {
       await Promise.race([ready.changed, own.changed])
       return false
     }
-    if (own.value === null) await member.create(nothing, signal)
+    if (own.value === null) await node.create(nothing, signal)
     else await this.#writeReady(ready.value)
     await pace.wait(signal)
     return false
   }
 
   /** Returns false if `ready` is older than all members: it is then a remainder of earlier members that died inside. */
-  async #isReadyOf({ mzxid }: Stat, member: OwnNode, members: string[], signal: AbortSignal): Promise<boolean> {
-    if (member.node.czxid < mzxid) return true
+  async #isReadyOf({ mzxid }: Stat, own: OwnNode, members: string[], signal: AbortSignal): Promise<boolean> {
+    if (own.node.czxid < mzxid) return true
     const all = await Promise.all(members.map(name => this.#client.exists(join(this.path, name), { signal })))
     return all.some(stat => stat !== null && stat.czxid < mzxid)
   }
@@ -275,15 +286,38 @@ export class DoubleBarrier {
     await writing.then(nothing, ignoring('NODEEXISTS', 'NONODE'))
   }
 
-  #deleteReady(): Promise<void> {
-    return this.#client.retry(() => this.#client.delete(this.#ready)).catch(ignoring('NONODE'))
+  /**
+   * Deletes `ready`, but not that of other members, which may have entered since this one left. No request can do so in
+   * one step. So a `ready` that others delete and create again between the two requests here is deleted too.
+   */
+  #deleteReady({ ready }: Member): Promise<void> {
+    const deleting = this.#client.retry(async () => {
+      const present = await this.#client.exists(this.#ready)
+      if (present === null || present.czxid !== ready?.czxid) return
+      await this.#client.delete(this.#ready, { version: ready.version })
+    })
+    return deleting.catch(ignoring('NONODE', 'BADVERSION'))
+  }
+
+  /**
+   * Removes the node of the last member together with `ready`. So the others, which wait for this, do not find that
+   * `ready` any more.
+   */
+  async #removeLast({ node, ready }: Member): Promise<void> {
+    if (node.isKnown && ready !== undefined) {
+      const both = [{ delete: node.node.path }, { delete: this.#ready, version: ready.version }]
+      // After a failure, the node is removed alone.
+      await this.#client.multi(both).catch(nothing)
+    }
+    await node.remove()
   }
 
   /** Returns true if all other members have left, and false after an event: call it again then. */
-  async #haveLeft(member: OwnNode, inside: ReadonlySet<string>, pace: Pace, signal: AbortSignal): Promise<boolean> {
+  async #haveLeft(member: Member, inside: ReadonlySet<string>, pace: Pace, signal: AbortSignal): Promise<boolean> {
+    const { node } = member
     const remaining = (await this.#members(signal)).filter(name => inside.has(name))
-    const { removesOwn, waitsFor } = leaveStep(remaining, member.isKnown ? member.node.name : undefined)
-    if (removesOwn) await member.remove()
+    const { removesOwn, waitsFor } = leaveStep(remaining, node.isKnown ? node.node.name : undefined)
+    if (removesOwn) await (waitsFor === undefined ? this.#removeLast(member) : node.remove())
     if (waitsFor === undefined) return true
     if (!(await nextChange(this.#client, join(this.path, waitsFor), signal))) await pace.wait(signal)
     return false
@@ -304,7 +338,7 @@ export class DoubleBarrier {
     }
   }
 
-  #newMember(): OwnNode {
+  #newNode(): OwnNode {
     const [client, acl] = [this.#client, this.#acl]
     const path = join(this.path, newUuid(client))
     return new OwnNode({
@@ -332,7 +366,7 @@ export function leaveStep(
 
 const nothing = () => Promise.resolve()
 
-function ignoring(...codes: ('NONODE' | 'NODEEXISTS')[]): (error: unknown) => void {
+function ignoring(...codes: ('NONODE' | 'NODEEXISTS' | 'BADVERSION')[]): (error: unknown) => void {
   return error => {
     if (!isCode(error, ...codes)) throw error
   }

@@ -59,20 +59,22 @@ export class WriteHeld extends NodeHeld {
    * Exchanges the write lock for a read lock. No other writer can hold the lock in between. The read lock has the write
    * lock's number and token, and the next waiting readers get the lock too. The write lock then counts as released: its
    * `release()` does nothing, and its signal does not abort. If the call fails and the lock is not lost, the write lock
-   * is still held. Further calls resolve with the same read lock.
+   * is still held. Further calls resolve with the same read lock while that is held.
    * @returns the read lock, which watches its own node if the write lock did
-   * @throws RecipeError LOST if the lock is lost or was released; ZooKeeperError, for example NOAUTH
+   * @throws RecipeError LOST if the lock is lost or was released, also as a read lock; ZooKeeperError, for example NOAUTH
    * @example
    * const { readLock, writeLock } = new ReadWriteLock(zk, '/locks/orders')
    * await using held = await (await writeLock.acquire()).downgrade()
    * await using another = await readLock.tryAcquire()
    * another !== null // => true
    */
-  downgrade(): Promise<ReadHeld> {
-    return (this.#downgrading ??= this.#downgrade().catch((error: unknown) => {
+  async downgrade(): Promise<ReadHeld> {
+    const read = await (this.#downgrading ??= this.#downgrade().catch((error: unknown) => {
       this.#downgrading = undefined
       throw error
     }))
+    if (read.validFor() === 0) throw new RecipeError('LOST', this.lock)
+    return read
   }
 
   /**

@@ -92,7 +92,7 @@ export const recipes: readonly BugsOfFile[] = [
       },
       {
         bug: 'a member whose enter() fails is counted for ever',
-        from: 'this.#withdraw(() => member.remove())',
+        from: 'this.#withdraw(() => member.node.remove())',
         to: '',
       },
       {

@@ -113,7 +113,7 @@ onBothServers('DoubleBarrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     const client = await fixture.open()
     const barrier = new DoubleBarrier(client, fixture.path, 1)
     await barrier.enter()
-    const hold = fixture.embedded.faults.hold('delete', { nth: 2, session: client.sessionId })
+    const hold = fixture.embedded.faults.hold('multi', { session: client.sessionId })
     const leaving = barrier.leave()
     const hasLeft = trackSettled(leaving)
     await hold.triggered
@@ -216,6 +216,42 @@ onBothServers('DoubleBarrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     await third?.enter()
     await Promise.all([first?.leave(), second?.leave(), third?.leave()])
   })
+
+  itInVirtualTime('does not delete the node `ready` of the next round if its own delete is late', async () => {
+    const { faultyDial, client } = await fixture.openWithFaults()
+    const clients = [client, await fixture.open(), await fixture.open()]
+    const [first, second, third] = clients.map(each => new DoubleBarrier(each, fixture.path, 2))
+    await Promise.all([first?.enter(), second?.enter()])
+    // The first delete is that of its own node.
+    void faultyDial.holdRequest(opcodes.delete, 2)
+    const leaving = first?.leave()
+    await second?.leave()
+    await Promise.all([second?.enter(), third?.enter()])
+    faultyDial.deliver()
+    await leaving
+    expect(await fixture.observer.exists(`${fixture.path}/ready`)).to.not.equal(null)
+    await Promise.all([second?.leave(), third?.leave()])
+    expect(await fixture.childPaths()).to.deep.equal([])
+  })
+
+  for (const [what, isNew] of [
+    ['deletes the node `ready` if the last member', false],
+    ['keeps the `ready` of others if the last member', true],
+  ] as const)
+    itEverywhere(`${what} has not deleted it with its node`, async () => {
+      const clients = [await fixture.open(), await fixture.open()]
+      const barriers = clients.map(client => new DoubleBarrier(client, fixture.path, 2))
+      await Promise.all(barriers.map(barrier => barrier.enter()))
+      const [last = ''] = (await fixture.ephemeralNodes()).sort()
+      const owner = (await fixture.observer.exists(last))?.ephemeralOwner
+      const other = barriers[clients.findIndex(({ sessionId }) => sessionId !== owner)]
+      const leaving = other?.leave()
+      await fixture.waitForWatches(1)
+      const ready = `${fixture.path}/ready`
+      await fixture.observer.multi([{ delete: last }, ...(isNew ? [{ delete: ready }, { create: ready }] : [])])
+      await leaving
+      expect((await fixture.observer.exists(ready)) !== null).to.equal(isNew)
+    })
 
   itInVirtualTime('is closed after the last member has left, even if its leave() rejects', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]

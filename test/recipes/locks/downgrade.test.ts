@@ -95,6 +95,14 @@ onBothServers('a downgrade', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(held.signal.aborted).to.equal(false)
   })
 
+  itInVirtualTime('rejects with LOST after the release of the read lock', async () => {
+    const held = await lockOf(await fixture.open()).writeLock.acquire()
+    const read = await held.downgrade()
+    await read.release()
+    expect(await failureOf(held.downgrade())).to.include({ code: 'LOST' })
+    expect(await paths()).to.deep.equal([])
+  })
+
   itInVirtualTime('is not disturbed by a release() of the write hold before it resolves', async () => {
     const { faultyDial, held } = await writeLockWithFaults()
     const arrived = faultyDial.holdReply(opcodes.multi)
