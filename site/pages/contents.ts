@@ -95,6 +95,14 @@ export const groups: readonly GuideGroup[] = [
       },
       {
         ...{
+          name: 'kubernetes',
+          title: 'In Kubernetes',
+          about: 'A whole service, its probes, its shut-down, a CronJob',
+        },
+        document: 'docs/kubernetes.md',
+      },
+      {
+        ...{
           name: 'connect',
           title: 'Options and states',
           about: 'All options of connect(), and the states of a session',

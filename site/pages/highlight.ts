@@ -14,6 +14,7 @@ const LANGUAGES: Readonly<Record<string, BundledLanguage>> = {
   console: 'shellsession',
   toml: 'toml',
   yaml: 'yaml',
+  dockerfile: 'docker',
 }
 
 /** Languages that are shown without colours. */
