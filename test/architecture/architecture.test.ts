@@ -21,7 +21,7 @@ import {
  */
 const ADAPTERS: Readonly<Record<string, Need>> = {
   'cli/trace/proxy.ts': 'sockets', // forwards bytes between any client and its server
-  'cli/commands/doctor.ts': 'sockets', // whether a host is an address
+  'cli/diagnosis/servers.ts': 'sockets', // whether a host is an address
   'cli/diagnosis/four-letter-words.ts': 'sockets',
   'runtime/clock.ts': 'time',
   'runtime/globals.d.ts': 'sockets', // the type of the options of node:tls

@@ -1,9 +1,7 @@
 // `zkwire doctor`.
-import { lookup, resolveSrv } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { lookup } from 'node:dns/promises'
 import type { Client } from '../../client/index.ts'
 import { isCode, join } from '../../protocol/index.ts'
-import { parseConnectString } from '../../session/servers/connect-string.ts'
 import type { Address } from '../../transport/transport.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { command, type Target } from '../runner/command.ts'
@@ -18,6 +16,7 @@ import {
 } from '../diagnosis/diagnosis.ts'
 import { messageOf, statuses } from '../runner/failure.ts'
 import { ask } from '../diagnosis/four-letter-words.ts'
+import { serversOf, tlsFor } from '../diagnosis/servers.ts'
 import { aligned } from '../nodes/stat-text.ts'
 import { escaped } from '../runner/text.ts'
 
@@ -44,9 +43,7 @@ export const doctor = command({
   examples: ['zkwire doctor -s zk1:2181,zk2:2181,zk3:2181', 'zkwire doctor --strict'],
   async run({ values, sessions, client, clock, out, signal }) {
     const target = await sessions.target()
-    const { hosts, srv } = parseConnectString(target.servers)
-    const addresses =
-      srv === undefined ? hosts : (await resolveSrv(srv)).map(({ name, port }) => ({ host: name, port }))
+    const addresses = await serversOf(target.servers)
     const reports = await Promise.all(addresses.map(address => hostReportOf(address, target, clock)))
     const tried = await trySession(client, target, !values['no-write'], clock, signal)
     const diagnosis: Diagnosis = { hosts: reports, ...connectionOf(target), ...tried }
@@ -75,13 +72,8 @@ async function hostReportOf({ host, port }: Address, target: Target, clock: Cloc
   } catch (error) {
     return { host, port, addresses: [], why: (error as { code?: string }).code ?? 'unknown' }
   }
-  const { tls } = target.options
   // The certificate is checked when the session is opened. Here only the language matters.
-  const tlsOptions = {
-    ...(typeof tls === 'object' ? tls : {}),
-    rejectUnauthorized: false,
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-  }
+  const tlsOptions = { ...tlsFor(host, target.options.tls), rejectUnauthorized: false }
   const addresses = await Promise.all(
     found.map(async ({ address }) => {
       const at = { host: address, port }

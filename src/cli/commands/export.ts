@@ -1,9 +1,8 @@
 // `zkwire export`.
-import { serverPath } from '../../client/recipe-support.ts'
 import { command } from '../runner/command.ts'
-import { isHidden, lineOf } from '../nodes/exported-node.ts'
+import { lineOf } from '../nodes/exported-node.ts'
+import { exportedNodes, newCounts } from '../nodes/exported-tree.ts'
 import { escaped } from '../runner/text.ts'
-import { walk } from '../nodes/tree-walk.ts'
 
 export const exportNodes = command({
   name: 'export',
@@ -21,27 +20,8 @@ export const exportNodes = command({
   async run({ argument, client, out, err, signal }) {
     const path = argument('PATH')
     const zk = await client()
-    const counts = { nodes: 0, ephemeral: 0, unreadable: 0, system: 0, hidden: 0 }
-    const isSystem = (node: string) => /^\/zookeeper(\/|$)/.test(serverPath(zk, node))
-    const read = async (node: string) => {
-      if (node !== path && isSystem(node)) return { children: [], node: undefined }
-      const [{ data, stat }, { acl }, { children }] = await Promise.all([
-        zk.getData(node, { signal }),
-        zk.getACL(node),
-        zk.getChildren(node, { signal }),
-      ])
-      return { children, node: { data, stat, acl } }
-    }
-    for await (const { path: each, value } of walk(path, read)) {
-      if (value === undefined) counts.unreadable++
-      else if (value.node === undefined) counts.system++
-      else if (value.node.stat.ephemeralOwner !== 0n) counts.ephemeral++
-      else {
-        counts.nodes++
-        if (value.node.acl.some(isHidden)) counts.hidden++
-        await out.line(lineOf({ path: each, ...value.node }))
-      }
-    }
+    const counts = newCounts()
+    for await (const node of exportedNodes(zk, path, counts, signal)) await out.line(lineOf(node))
     const { nodes, ephemeral, unreadable, system, hidden } = counts
     const left = [
       ...(ephemeral > 0 ? [`${ephemeral} ephemeral`] : []),

@@ -2,21 +2,13 @@
 import type { Client } from '../../client/index.ts'
 import { serverPath } from '../../client/recipe-support.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import { isCode, parentOf, ZooKeeperError, type ACL } from '../../protocol/index.ts'
+import { isCode, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
 import { command } from '../runner/command.ts'
 import { CommandError, statusOf, statuses, UsageError } from '../runner/failure.ts'
 import { aclText } from '../nodes/acl-text.ts'
-import { nodeOf } from '../nodes/exported-node.ts'
-import {
-  actionOf,
-  batchesOf,
-  moved,
-  opOf,
-  type Action,
-  type Existing,
-  type PlacedNode,
-} from '../nodes/import-batches.ts'
-import { escaped } from '../runner/text.ts'
+import { importedNodes } from '../nodes/imported-nodes.ts'
+import { actionOf, batchesOf, opOf, type Action, type Existing, type PlacedNode } from '../nodes/import-batches.ts'
+import { readChildren, walk } from '../nodes/tree-walk.ts'
 
 /** A batch is planned again if other clients create or delete its nodes meanwhile, but only in this many rounds. */
 const ROUNDS = 10
@@ -30,6 +22,9 @@ export const importNodes = command({
       'unless --skip or --overwrite is given. ACLs apply at once, so the session must be allowed to create children.',
     'With --overwrite, the nodes of a batch that exist get their data as a whole, or not at all, and then their ACLs one ' +
       'by one where they differ, because servers cannot set an ACL in a transaction.',
+    'With --mirror, nodes are deleted only after the whole input was imported, and only if they have not changed since ' +
+      'they were read. Ephemeral nodes, the nodes above them, and nodes that the session may not read or delete are kept ' +
+      'and counted. Try it with --dry-run first; zkwire diff prints the nodes.',
     'If the import breaks off, the message says at which line, and how to continue.',
   ],
   arguments: [],
@@ -42,12 +37,17 @@ export const importNodes = command({
     },
     skip: { type: 'boolean', help: 'leaves nodes that exist as they are' },
     overwrite: { type: 'boolean', help: 'replaces data and ACL of nodes that exist' },
+    mirror: {
+      type: 'boolean',
+      help: 'as --overwrite, and then deletes the nodes below the first one that the input lacks; never / or /zookeeper',
+    },
     'dry-run': { type: 'boolean', short: 'n', help: 'writes nothing, and prints what would be done' },
   },
   examples: ['zkwire import < app.jsonl', 'zkwire import --to /copy --dry-run < app.jsonl'],
   async run({ values, stdin, client, out, err, signal, host }) {
-    if (values.skip && values.overwrite) throw new UsageError('--skip and --overwrite exclude each other')
-    const existing: Existing = values.skip ? 'skip' : values.overwrite ? 'overwrite' : 'refuse'
+    const [one, another] = (['skip', 'overwrite', 'mirror'] as const).filter(name => values[name])
+    if (another !== undefined) throw new UsageError(`--${one} and --${another} exclude each other`)
+    const existing: Existing = values.skip ? 'skip' : values.overwrite || values.mirror ? 'overwrite' : 'refuse'
     const to = values.to === undefined ? undefined : host.resolve(values.to).replace(/(.)\/$/, '$1')
     const zk = await client()
     const importer = new Importer(zk, existing, values['dry-run'])
@@ -55,7 +55,8 @@ export const importNodes = command({
       if (importer.progress !== undefined) err.notice(`zkwire import: interrupted; ${importer.progress}`)
     })
     try {
-      for await (const batch of batchesOf(placed(linesOf(stdin), to))) await importer.add(batch)
+      for await (const batch of batchesOf(importedNodes(stdin, to))) await importer.add(batch, values.mirror)
+      if (values.mirror) await importer.removeOthers(signal)
     } catch (error) {
       const { progress } = importer
       if (!(error instanceof Error) || progress === undefined) throw error
@@ -63,71 +64,26 @@ export const importNodes = command({
     } finally {
       stopListening()
     }
-    const { create, overwrite, skip, conflict } = importer.counts
+    const { create, overwrite, skip, conflict, remove, keep } = importer.counts
     const verb = values['dry-run'] ? 'would ' : ''
-    await out.show({ ...importer.counts, dryRun: values['dry-run'] }, () => [
+    const { counts } = importer
+    const shown = values.mirror ? counts : { create, overwrite, skip, conflict }
+    await out.show({ ...shown, dryRun: values['dry-run'] }, () => [
       `${verb}create ${create}, overwrite ${overwrite}, skip ${skip}` +
+        (values.mirror ? `, remove ${remove}, keep ${keep}` : '') +
         (values['dry-run'] ? `, refuse ${conflict}` : ''),
     ])
     return conflict > 0 ? statuses.refused : statuses.ok
   },
 })
 
-/** The longest line, in characters: servers accept no node of that size. */
-const LONGEST_LINE = 64 * 1024 * 1024
-
-/**
- * Splits at line feeds only: node:readline also splits at U+2028, which JSON may contain.
- * @throws UsageError if the input is not UTF-8, or has a line that is too long
- */
-async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  const decoded = (chunk?: Uint8Array): string => {
-    try {
-      return decoder.decode(chunk, { stream: chunk !== undefined })
-    } catch {
-      throw new UsageError('the input is not UTF-8: zkwire export writes bytes that are no text as hex')
-    }
-  }
-  let rest = ''
-  for await (const chunk of stream) {
-    const [first = '', ...others] = (typeof chunk === 'string' ? chunk : decoded(chunk)).split('\n')
-    rest += first
-    for (const other of others) {
-      yield rest
-      rest = other
-    }
-    if (rest.length > LONGEST_LINE) throw new UsageError('the input has a line that is too long for a node')
-  }
-  yield rest + decoded()
-}
-
-/** Parses the lines, and moves the nodes below `to`. */
-async function* placed(
-  lines: AsyncIterable<string>,
-  to: string | undefined,
-): AsyncGenerator<PlacedNode, void, undefined> {
-  let line = 0
-  let root: string | undefined
-  for await (const text of lines) {
-    line++
-    if (text.trim() === '') continue
-    const wrong = (problem: string) => new UsageError(`line ${line} of the input: ${problem}`)
-    try {
-      const node = nodeOf(text)
-      root ??= node.path
-      const path = moved(node.path, root, to ?? root)
-      if (path === undefined)
-        throw new Error(`${escaped(node.path)} is not below the node of the first line, ${escaped(root)}`)
-      yield { ...node, path, line }
-    } catch (error) {
-      throw error instanceof ZooKeeperError ? error : wrong((error as Error).message)
-    }
-  }
-}
-
 class Importer {
-  readonly counts: Record<Action, number> = { create: 0, overwrite: 0, skip: 0, conflict: 0 }
+  readonly counts: Record<Action | 'remove' | 'keep', number> = {
+    ...{ create: 0, overwrite: 0, skip: 0, conflict: 0 },
+    ...{ remove: 0, keep: 0 },
+  }
+  /** The paths of all nodes of the input, the first one first. Kept only for a mirror. */
+  readonly #paths = new Set<string>()
   /** How far the import came: the line of the last node, and the number of nodes. */
   readonly #done = { line: 0, nodes: 0 }
   /** The first and the last line of a batch whose data is written, and whose ACLs are not. */
@@ -151,13 +107,17 @@ class Importer {
       ...(this.#partial === undefined
         ? []
         : [`of the lines ${this.#partial.join(' to ')}, the data is imported, and perhaps not all ACLs`]),
-      `run it again with --${this.#existing === 'overwrite' ? 'overwrite' : 'skip'} to continue`,
+      `run it again with --${this.#paths.size > 0 ? 'mirror' : this.#existing === 'overwrite' ? 'overwrite' : 'skip'} to continue`,
     ].join('; ')
   }
 
-  async add(batch: readonly PlacedNode[]): Promise<void> {
+  /** @param isMirror true if {@link removeOthers} follows */
+  async add(batch: readonly PlacedNode[], isMirror: boolean): Promise<void> {
     const [first] = batch
     if (first === undefined) return
+    if (isMirror && /^\/(zookeeper)?$/.test(serverPath(this.#zk, first.path)))
+      throw new UsageError('--mirror does not delete what is below /: import below a node, or use --overwrite')
+    if (isMirror) for (const { path } of batch) this.#paths.add(path)
     const system = batch.find(({ path }) => /^\/zookeeper(\/|$)/.test(serverPath(this.#zk, path)))
     if (system !== undefined)
       throw new UsageError(`line ${system.line} of the input: ${system.path} belongs to the server`)
@@ -180,6 +140,44 @@ class Importer {
       this.#done.nodes += batch.length
       return
     }
+  }
+
+  /** Deletes the nodes below the first one of the input that the input lacks, each after its children. */
+  async removeOthers(signal: AbortSignal): Promise<void> {
+    const [root] = this.#paths
+    if (root === undefined) throw new UsageError('--mirror: the input is empty, so it does not say what to keep')
+    // The server may not have seen yet what other clients have created.
+    await this.#zk.sync(root)
+    const others: { path: string; stat: Stat | undefined }[] = []
+    try {
+      for await (const { path, value } of walk(root, readChildren(this.#zk, signal)))
+        if (!this.#paths.has(path)) others.push({ path, stat: value?.stat })
+    } catch (error) {
+      // With --dry-run, the first node may be one that would be created.
+      if (!this.#isDry || !isCode(error, 'NONODE')) throw error
+    }
+    const kept = new Set<string>()
+    for (const { path, stat } of others.reverse()) {
+      if (!kept.has(path) && (await this.#remove(path, stat))) this.counts.remove++
+      else {
+        this.counts.keep++
+        kept.add(parentOf(path))
+      }
+    }
+  }
+
+  /** Returns false if the node must be kept. */
+  async #remove(path: string, stat: Stat | undefined): Promise<boolean> {
+    if (stat === undefined || stat.ephemeralOwner !== 0n) return false
+    if (this.#isDry) return true
+    try {
+      await this.#zk.retry(() => this.#zk.delete(path, { version: stat.version }))
+    } catch (error) {
+      // Another client has changed the node since, or created a child, or this session may not delete it.
+      if (isCode(error, 'BADVERSION', 'NOTEMPTY', 'NOAUTH')) return false
+      if (!isCode(error, 'NONODE')) throw error
+    }
+    return true
   }
 
   /** Returns what each node of the batch needs. */

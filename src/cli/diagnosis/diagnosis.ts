@@ -1,5 +1,5 @@
 // What `doctor` has measured, and what is wrong, in sentences. This folder asks servers how they are.
-// May import: runtime/clock.ts, transport.
+// May import: runtime/clock.ts, session/servers/connect-string.ts, transport.
 
 /** One address of a host, and what it answers. */
 export interface AddressReport {

@@ -17,14 +17,13 @@ export interface AskOptions {
   /** In milliseconds. */
   readonly timeout: number
   readonly clock: Clock
+  /** The longest answer that is read, in bytes. Default: 64 KiB; that of srvr has some hundred bytes. */
+  readonly longest?: number | undefined
 }
-
-/** The longest answer that is read, in bytes. That of srvr has some hundred. */
-const LONGEST_ANSWER = 64 * 1024
 
 /** Sends the word and returns the server's answer. It must come as a whole within the timeout. */
 export function ask({ host, port }: Address, word: string, options: AskOptions): Promise<Answer> {
-  const { tls, timeout, clock } = options
+  const { tls, timeout, clock, longest = 64 * 1024 } = options
   return new Promise(resolve => {
     const startedAt = clock.now()
     const chunks: Buffer[] = []
@@ -42,7 +41,7 @@ export function ask({ host, port }: Address, word: string, options: AskOptions):
     }, timeout)
     socket.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length > LONGEST_ANSWER) end({ is: 'failure', why: `answers more than ${LONGEST_ANSWER} bytes` })
+      if (length > longest) end({ is: 'failure', why: `answers more than ${longest} bytes` })
       else chunks.push(chunk)
     })
     socket.on('error', (error: Error) => end({ is: 'failure', why: error.message }))

@@ -1,6 +1,6 @@
 // Reads a subtree, each node before its children, with many reads in flight. This folder reads nodes, and turns them into
 // text and back.
-// May import: cli/runner, client/index.ts, protocol/index.ts, recipes/node/owner-tag.ts,
+// May import: cli/runner, client/index.ts, client/recipe-support.ts, protocol/index.ts, recipes/node/owner-tag.ts,
 // recipes/queue/dialect.ts.
 import type { Client } from '../../client/index.ts'
 import { isCode, join } from '../../protocol/index.ts'

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { connect, digest, aclOf, perms, type ACL, type Client } from '../../../src/index.ts'
 import { join, nameOf } from '../../../src/protocol/index.ts'
+import { Server } from '../../../src/server/index.ts'
 import { seed, seededRandom } from '../../support/seeded-random.ts'
 import { jsonOf, onBothServers, zkwire } from './program.ts'
 
@@ -73,6 +74,28 @@ onBothServers('zkwire export and import', server => {
     const copy = await imported(lines, '--to', '/x/copy/')
     expect([copy.status, copy.out, copy.err]).to.deep.equal([0, 'create 202, overwrite 0, skip 0\n', ''])
     expect(await treeAt(`${root}/x/copy`)).to.deep.equal(await treeAt(`${root}/from`))
+  })
+
+  it('make a copy on another server that zkwire diff finds equal, and --mirror makes it so again', async () => {
+    await using other = await Server.start()
+    for (const name of ['/a', '/a/b', '/a/c']) await zk.create(root + name, nameOf(name))
+    const { lines } = await exported('/a')
+    const target = { env: { ZKWIRE_SERVER: other.connectString }, input: lines }
+    expect((await zkwire(['import'], target)).status).to.equal(0)
+    const diff = () => zkwire(['diff', '/a', '--with', other.connectString], { env: env() })
+    expect(await diff()).to.include({ status: 0, out: '', err: '' })
+    await using there = await connect(other.connectString)
+    await there.setData('/a/b', 'changed')
+    await there.create('/a/d', '')
+    expect(await diff()).to.include({ status: 1, out: '~  /a/b  data\n+  /a/d\n' })
+    expect((await zkwire(['import', '--mirror'], target)).out).to.equal(
+      'create 0, overwrite 3, skip 0, remove 1, keep 0\n',
+    )
+    expect(await diff()).to.include({ status: 0, out: '' })
+    // And in the other direction, onto the server under test.
+    await zk.create(`${root}/a/c/d`, '')
+    expect((await imported(lines, '--mirror')).out).to.equal('create 0, overwrite 3, skip 0, remove 1, keep 0\n')
+    expect((await diff()).out).to.equal('')
   })
 
   it('leave out ephemeral and unreadable nodes and /zookeeper, and count them', async () => {

@@ -1,0 +1,48 @@
+// What the answers to cons, dump and wchc say of sessions (org.apache.zookeeper.server.command).
+
+/** A connection, as `cons` lists it. */
+export interface ConnectionReport {
+  readonly session: string
+  /** The address and port of the client. */
+  readonly address: string
+  /** The timeout of the session, in milliseconds. */
+  readonly timeout: number
+  /** How many requests the server has received on the connection. */
+  readonly requests: number
+}
+
+/** Reads lines such as ` /10.0.0.7:40000[1](queued=0,recved=4,sent=4,sid=0x1,…,to=30000,…)`. */
+export function connectionsIn(cons: string): ConnectionReport[] {
+  return [...cons.matchAll(/^ \/?(\S+)\[\d+\]\((.*)\)$/gm)].flatMap(([, address = '', list = '']) => {
+    const fields = new Map(list.split(',').map(field => field.split('=') as [string, string]))
+    const session = fields.get('sid')
+    // A connection that asks for a word has no session.
+    if (session === undefined || session === '0x0') return []
+    return [{ session, address, timeout: Number(fields.get('to')), requests: Number(fields.get('recved')) }]
+  })
+}
+
+/** Returns the ids of all sessions in the answer to `dump`, also of those without a connection. */
+export const sessionsIn = (dump: string): string[] =>
+  Array.from((dump.split('ephemeral nodes dump:')[0] ?? '').matchAll(/^\t?(0x[\da-f]+)(?=\s|$)/gm), ([, id = '']) => id)
+
+/** Returns the number of ephemeral nodes of each session that has some, from the answer to `dump`. */
+export const ephemeralsIn = (dump: string): Map<string, number> =>
+  countsIn((dump.split('ephemeral nodes dump:')[1] ?? '').split('Connections dump:')[0] ?? '')
+
+/** Returns the number of watches of each session that has some, from the answer to `wchc`. */
+export const watchesIn = (wchc: string): Map<string, number> => countsIn(wchc)
+
+/** Counts the lines that start with a tab after each line with an id. */
+function countsIn(text: string): Map<string, number> {
+  const counts = new Map<string, number>()
+  let id: string | undefined
+  for (const line of text.split('\n')) {
+    if (line.startsWith('0x')) id = line.replace(/:$/, '')
+    else if (id !== undefined && line.startsWith('\t')) counts.set(id, (counts.get(id) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** True if the server answers that an operator has not allowed the word. */
+export const isDenied = (answer: string): boolean => answer.includes('is not in the whitelist')
