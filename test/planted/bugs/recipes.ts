@@ -131,7 +131,7 @@ export const recipes: readonly BugsOfFile[] = [
   },
   {
     file: 'src/recipes/data/marked-multi.ts',
-    caughtBy: 'test/recipes/data/shared-value-faults.test.ts',
+    caughtBy: 'test/recipes/data/shared-value.test.ts',
     bugs: [
       {
         bug: 'a server that lags behind hides the marker',
@@ -164,7 +164,7 @@ export const recipes: readonly BugsOfFile[] = [
   },
   {
     file: 'src/recipes/data/queue.ts',
-    caughtBy: 'test/recipes/data/queue-consume.test.ts',
+    caughtBy: 'test/recipes/data/queue.test.ts',
     bugs: [
       {
         bug: 'consume() keeps an item taken after its function has failed',
@@ -293,7 +293,7 @@ export const recipes: readonly BugsOfFile[] = [
   },
   {
     file: 'src/recipes/members/session-loop.ts',
-    caughtBy: 'test/recipes/members/persistent-ephemeral-faults.test.ts',
+    caughtBy: 'test/recipes/members/persistent-ephemeral.test.ts',
     bugs: [
       {
         bug: 'setData() waits for ever for a session that has ended',
@@ -304,7 +304,7 @@ export const recipes: readonly BugsOfFile[] = [
   },
   {
     file: 'src/recipes/members/wanted-node.ts',
-    caughtBy: 'test/recipes/members/persistent-ephemeral-faults.test.ts',
+    caughtBy: 'test/recipes/members/persistent-ephemeral.test.ts',
     bugs: [
       {
         bug: 'a second sequential node is created after the reply to the create of the first was lost',

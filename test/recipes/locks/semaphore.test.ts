@@ -290,4 +290,33 @@ onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect([await semaphore.available(), await semaphore.contenders()]).to.deep.equal([1, []])
     await fixture.observer.deleteRecursive(fixture.path)
   })
+
+  describe('whose clients give different numbers of permits', () => {
+    itInVirtualTime('is acquired by a client with more permits up to its own limit', async () => {
+      const [small, large] = [await fixture.open(), await fixture.open()]
+      const held = await semaphoreOf(small, 1).acquire()
+      const more = await semaphoreOf(large, 2).acquire()
+      expect(await semaphoreOf(small, 1).available()).to.equal(0)
+      expect(await semaphoreOf(large, 3).available()).to.equal(1)
+      await held.release()
+      await more.release()
+    })
+
+    itInVirtualTime(
+      'makes contenders wait for an earlier one with fewer permits until that one holds a permit',
+      async () => {
+        const [holder, small, large] = [await fixture.open(), await fixture.open(), await fixture.open()]
+        const held = await semaphoreOf(holder, 1).acquire()
+        const first = semaphoreOf(small, 1).acquire()
+        await fixture.waitForWatches(GATE_HOLDER_WATCHES)
+        const second = semaphoreOf(large, 2).acquire()
+        const isGranted = trackSettled(second)
+        await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
+        expect(isGranted()).to.equal(false)
+        await held.release()
+        const both = await Promise.all([first, second])
+        for (const each of both) await each.release()
+      },
+    )
+  })
 })
