@@ -45,6 +45,7 @@ export class EphemeralMutex extends Lock {
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ownNode = this.#newNode()
+    const ofHolder = { ...options }
     const work = async (signal: AbortSignal) => {
       const client = this.#view
       const pace = newPace(client)
@@ -52,17 +53,18 @@ export class EphemeralMutex extends Lock {
         const hasWaited = await client.retry(() => nextChange(client, this.path, signal), { signal })
         if (!hasWaited) await pace.wait(signal)
       }
-      return new NodeHeld(client, this.path, ownNode, options)
+      return new NodeHeld(client, this.path, ownNode, ofHolder)
     }
     return cancellable(this.#view, callOf('acquire', this.path, options), work, releasing(ownNode))
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const ownNode = this.#newNode()
+    const ofHolder = { ...options }
     const work = async (signal: AbortSignal) => {
       const stat = await this.#view.retry(() => this.#view.exists(this.path, { signal }), { signal })
       if (stat !== null || !(await this.#tryCreate(ownNode, signal))) return null
-      return new NodeHeld(this.#view, this.path, ownNode, options)
+      return new NodeHeld(this.#view, this.path, ownNode, ofHolder)
     }
     return cancellable(this.#view, callOf('tryAcquire', this.path, options), work, releasing(ownNode))
   }

@@ -72,7 +72,7 @@ export class LockRequest {
   constructor(queue: InProcessQueue, owner: unknown, options: HoldOptions) {
     this.#queue = queue
     this.owner = owner
-    this.#options = options
+    this.#options = { ...options }
   }
 
   get isOver(): boolean {

@@ -98,17 +98,19 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
 
   override acquire(options: AcquireOptions = {}): Promise<H> {
     const waiter = this.#newWaiter(this.queue)
+    const ofHolder = { ...options }
     const work = async (signal: AbortSignal) => {
       await waiter.waitForTurn(signal)
-      return this.hold(waiter.ownNode, options)
+      return this.hold(waiter.ownNode, ofHolder)
     }
     return cancellable(this.queue.client, this.call('acquire', options), work, releasing(waiter.ownNode))
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {
     const waiter = this.#newWaiter(this.queue)
+    const ofHolder = { ...options }
     const work = async (signal: AbortSignal) =>
-      (await waiter.tryTurn(signal)) ? this.hold(waiter.ownNode, options) : null
+      (await waiter.tryTurn(signal)) ? this.hold(waiter.ownNode, ofHolder) : null
     return cancellable(this.queue.client, this.call('tryAcquire', options), work, releasing(waiter.ownNode))
   }
 

@@ -101,15 +101,17 @@ export class ReentrantMutex extends Lock {
       if (queue.first !== undefined) return null
       const request = new LockRequest(queue, ownerOf(options), options)
       if (this.#isByContext(options)) enter(request)
-      return request.run(() => this.#mutex.tryAcquire(mutexOptionsOf(options, signal)), signal)
+      const ofMutex = mutexOptionsOf(options, signal)
+      return request.run(() => this.#mutex.tryAcquire(ofMutex), signal)
     })
   }
 
   override async use<T>(fn: (held: Held) => T | Promise<T>, options: ReentrantAcquireOptions = {}): Promise<T> {
     checkUse(this.path, fn, options, acquireChecks)
+    const isByContext = this.#isByContext(options)
     const entry = await this.#acquire(watchingOwnNode(options))
     const run = () => fn(entry)
-    return useHeld(this.path, entry, this.#isByContext(options) ? () => runIn(entry.request, run) : run)
+    return useHeld(this.path, entry, isByContext ? () => runIn(entry.request, run) : run)
   }
 
   /**
@@ -124,7 +126,8 @@ export class ReentrantMutex extends Lock {
     return this.#enterOr<never>('acquire', options, (queue, signal) => {
       const request = new LockRequest(queue, ownerOf(options), options)
       onRequest?.(request)
-      return request.run<never>(() => this.#mutex.acquire(mutexOptionsOf(options, signal)), signal)
+      const ofMutex = mutexOptionsOf(options, signal)
+      return request.run<never>(() => this.#mutex.acquire(ofMutex), signal)
     })
   }
 

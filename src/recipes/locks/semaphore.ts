@@ -91,12 +91,13 @@ export class Semaphore extends Lock {
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const waiter = new PermitWaiter(this.#queue, this.count)
+    const ofHolder = { ...options }
     const work = async (signal: AbortSignal) => {
       const pace = newPace(this.#queue.client)
       await this.#ensurePath(signal)
       for (;;) {
         const gate = await this.#gate.acquire({ signal, watchOwnNode: true })
-        const held = await this.#enter(gate, waiter, { ...options, signal, waits: true })
+        const held = await this.#enter(gate, waiter, { ...ofHolder, signal, waits: true })
         if (held !== null) return held
         await pace.wait(signal)
       }
@@ -111,11 +112,12 @@ export class Semaphore extends Lock {
    */
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const waiter = new PermitWaiter(this.#queue, this.count)
+    const ofHolder = { ...options }
     const work = async (signal: AbortSignal) => {
       if ((await this.#queue.client.retry(() => this.#available(signal), { signal })) === 0) return null
       await this.#ensurePath(signal)
       const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true })
-      return gate && this.#enter(gate, waiter, { ...options, signal, waits: false })
+      return gate && this.#enter(gate, waiter, { ...ofHolder, signal, waits: false })
     }
     return cancellable(this.#queue.client, callOf('tryAcquire', this.path, options), work, releasing(waiter.ownNode))
   }

@@ -87,6 +87,7 @@ export class Services implements AsyncDisposable {
     /** With all updates, also those that are under way. */
     let wanted = present
     const path = join(join(this.path, present.name), present.id)
+    checked('register', path, options, waitOptionChecks).signal?.throwIfAborted()
     if (this.#nodes.has(path)) throw badArguments('register', path, 'this instance is registered already')
     const mode = modes[present.serviceType]
     const node = new PersistentEphemeral(path, { mode, data: encodeInstance(present), acl: this.#acl })
@@ -106,10 +107,10 @@ export class Services implements AsyncDisposable {
       get path() {
         return node.path
       },
-      update: async (changes, waitOptions) => {
+      update: async (changes, waitOptions = {}) => {
         const { name, id, serviceType } = present
         const next = this.#complete(client, { ...wanted, ...changes, name, id, serviceType })
-        const written = checked('update', path, waitOptions ?? {}, waitOptionChecks)
+        const written = checked('update', path, waitOptions, waitOptionChecks)
         wanted = next
         await node.setData(encodeInstance(next), written)
         present = next
@@ -203,6 +204,7 @@ export class Services implements AsyncDisposable {
     const problem = optionsProblem(options, providerChecks)
     if (problem !== undefined) throw badArguments('provider', path, problem)
     const { signal, timeout } = options
+    signal?.throwIfAborted()
     const provider = new ServiceProvider<P>(client, path, options, () => {
       this.#works.delete(provider)
       this.#providers.delete(provider)

@@ -251,6 +251,15 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     await services.close()
   })
 
+  itEverywhere('registers an instance although an earlier call of its id was cancelled before it began', async () => {
+    const services = await start()
+    const wanted = { name: 'api', id: 'a' }
+    expect(await failureOf(services.register(wanted, { signal: AbortSignal.abort('too late') }))).to.equal('too late')
+    expect(await failureOf(services.register(wanted, { timeout: -1 }))).to.have.property('code', 'BADARGUMENTS')
+    expect(await services.register(wanted)).to.have.property('path', `${path}/api/a`)
+    await services.close()
+  })
+
   itInVirtualTime('refuses wrong arguments', async () => {
     const bad = async (call: Promise<unknown>, detail: RegExp) => {
       const error = await failureOf(call)
