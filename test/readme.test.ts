@@ -1,7 +1,7 @@
 // Runs the README's code unchanged, against the built package.
 import { expect } from 'chai'
 import { connect } from '../src/index.ts'
-import { testCodeBlocks } from './support/document.ts'
+import { codeBlocks, testCodeBlocks } from './support/document.ts'
 import { sharedServer } from './support/shared-server.ts'
 
 describe('the README', () => {
@@ -16,6 +16,10 @@ describe('the README', () => {
     /exists \{path: "\/zookeeper"/,
     /^false$/m,
   ])
+
+  it('has no syntax that Node 20 lacks', () => {
+    for (const { heading, code } of codeBlocks('README.md')) expect(code, heading).to.not.contain('await using')
+  })
 
   it('leaves only lock directories on the server', async () => {
     const zk = await connect((await sharedServer()).connectString)

@@ -69,7 +69,7 @@ describe('docs/data.md', () => {
   it('lists the measured costs of counters, queues and leases', async () => {
     const measured = await measure()
     const page = readDocument('docs/data.md')
-    const table = page.slice(page.indexOf('### What shared data costs')).split('\n## ')[0] ?? ''
+    const table = page.slice(page.indexOf('## What shared data costs')).split('\n## ')[0] ?? ''
     const listed = [...table.matchAll(/^\| (\S.* \| \d+ \| \d+ \| \d+ \| \d+) \|$/gm)].map(([, row]) => row)
     expect(listed).to.deep.equal(measured)
   })
