@@ -1,6 +1,9 @@
 // `zkwire explain` in this process: its input in any chunks, and damaged captures.
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
+import { CaptureReader } from '../../../src/cli/capture/capture-reader.ts'
+import type { Packet } from '../../../src/cli/capture/packet.ts'
+import { pcapFile } from '../capture/packet-of.ts'
 import { inProcess, type Starters } from './in-process.ts'
 
 describe('in this process, zkwire explain', () => {
@@ -20,9 +23,15 @@ describe('in this process, zkwire explain', () => {
   })
 
   it('prints what comes before the damage of a capture, and ends with 64', async () => {
-    const whole = await run(['explain'], { input: [capture] })
+    const packets: Packet[] = []
+    new CaptureReader(packet => packets.push(packet)).push(capture)
+    const [lost, last] = packets.filter(({ bytes }) => bytes.includes('/captured')).slice(-2) as [Packet, Packet]
+    // The last request waits for the bytes before it, until the damage.
+    const file = pcapFile([...packets.slice(0, packets.indexOf(lost)), last])
+    const whole = await run(['explain'], { input: [file] })
+    expect(whole.out).to.match(/bytes that the capture lacks\n.*client #9 delete/)
     const damage = Buffer.alloc(16, 0xff)
-    const { status, out, err } = await run(['explain'], { input: [Buffer.concat([capture, damage])] })
+    const { status, out, err } = await run(['explain'], { input: [Buffer.concat([file, damage])] })
     expect(out).to.equal(whole.out)
     expect(err).to.match(/^zkwire explain: the capture is damaged: its packet \d+ claims to have \d+ bytes/)
     expect(status).to.equal(64)
