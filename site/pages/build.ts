@@ -36,6 +36,7 @@ const ENTRY_POINTS = {
   'zkwire/testing': ['src/testing/index.ts', 'A virtual clock for tests'],
   'zkwire/server': ['src/server/index.ts', 'A ZooKeeper in memory for tests, with faults'],
   'zkwire/sasl': ['src/sasl/index.ts', 'Authentication by SASL'],
+  'zkwire/opentelemetry': ['src/opentelemetry/index.ts', 'Spans and metrics of OpenTelemetry'],
   'zkwire/protocol': ['src/protocol/entry.ts', 'Records, frames and operations, without the client'],
   'zkwire/cloudflare': ['src/client/cloudflare.ts', 'The client for Cloudflare Workers'],
 } as const

@@ -114,6 +114,14 @@ export const groups: readonly GuideGroup[] = [
         ...{ document: README, sections: ['Ensembles', 'TLS', 'Authentication', 'Versions of ZooKeeper'] },
       },
       {
+        ...{
+          name: 'observability',
+          title: 'Metrics, traces and logs',
+          about: 'OpenTelemetry, Prometheus, pino, channels',
+        },
+        document: 'docs/observability.md',
+      },
+      {
         ...{ name: 'cli', title: 'Command line', about: 'The program zkwire, for shells and scripts' },
         document: 'docs/cli.md',
       },

@@ -16,6 +16,7 @@ export type { Transaction } from './transaction.ts'
 export type { CreateOptions, Data, SignalOption, VersionOptions } from './validation.ts'
 export type { Clock } from '../runtime/clock.ts'
 export type {
+  CallMessage,
   ConnectMessage,
   DisconnectMessage,
   RequestMessage,

@@ -2,6 +2,7 @@
 // only.
 // May import: recipes/cache, recipes/coordination, recipes/data, recipes/members, recipes/locks, recipes/queue,
 // recipes/node.
+export type { AcquireMessage, ReleaseMessage } from './locks/acquiring.ts'
 export type { WaitOptions } from './node/cancellable.ts'
 export { Barrier, DoubleBarrier, type BarrierOptions } from './coordination/barrier.ts'
 export { Cache } from './cache/cache.ts'

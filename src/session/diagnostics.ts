@@ -1,8 +1,8 @@
-// Counters, channels of node:diagnostics_channel and lines of a debug log, for observers outside this package. Only
-// this file imports that module.
+// Counters, channels of node:diagnostics_channel and lines of a debug log, for observers outside this package. The
+// channels of the locks are in recipes/locks/acquiring.ts.
 import type { Clock } from '../runtime/clock.ts'
 import { channel } from 'node:diagnostics_channel'
-import { hex64, type TypeOf, type WatcherEvent } from '../protocol/index.ts'
+import { hex64, ZooKeeperError, type TypeOf, type WatcherEvent } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
 import type { Request } from './requests/request.ts'
 import type { State } from './life/states.ts'
@@ -15,6 +15,7 @@ const channels = {
   connect: channel('zkwire:connect'),
   disconnect: channel('zkwire:disconnect'),
   state: channel('zkwire:state'),
+  call: channel('zkwire:call'),
   request: channel('zkwire:request'),
   watch: channel('zkwire:watch'),
 }
@@ -74,26 +75,48 @@ export interface StateMessage {
   previous: State
 }
 /**
- * Published on `zkwire:request` when a server has answered a request.
+ * Published on `zkwire:call` when a method of the client sends or queues a request, in the async context of the caller.
+ * When the call is settled, the same object is published on `zkwire:request`. If that channel has no subscriber, neither
+ * is published.
  * @example
  * import { subscribe } from 'node:diagnostics_channel'
- * const requests: string[] = []
- * subscribe('zkwire:request', message => requests.push((message as RequestMessage).op))
+ * const calls: string[] = []
+ * subscribe('zkwire:call', message => calls.push((message as CallMessage).path))
+ * subscribe('zkwire:request', () => calls.push('settled'))
  * await zk.exists('/app')
- * requests // => ['exists']
+ * calls // => ['/app', 'settled']
  */
-export interface RequestMessage {
-  /** The session that sent the request. */
+export interface CallMessage {
+  /** The session that sends the request; 0 on `zkwire:call` if there is none yet. */
   sessionId: bigint
   /** The method of the client, for example `getData`. */
   op: string
   /** The path as the caller gave it, or several, separated by spaces; empty if the request has none. */
   path: string
-  /** The number of the request in its session, as in the frames. */
+}
+/**
+ * Published on `zkwire:request` when a call of the client is settled: when its server has replied, its connection was
+ * lost, its signal has aborted, or the client has refused it. What the client sends for itself, such as pings, is not
+ * published.
+ * @example
+ * import { subscribe } from 'node:diagnostics_channel'
+ * const requests: string[] = []
+ * subscribe('zkwire:request', message => {
+ *   const { op, errno } = message as RequestMessage
+ *   requests.push(`${op} ${errno}`)
+ * })
+ * await zk.exists('/app')
+ * await zk.delete('/app').catch(() => undefined)
+ * requests // => ['exists 0', 'delete -101']
+ */
+export interface RequestMessage extends CallMessage {
+  /** The number of the request in its session, as in the frames; 0 if the request was not sent. */
   xid: number
-  /** The error number of the reply; 0 if it has no error. */
+  /** What the call rejects with: usually a ZooKeeperError, after an abort the signal's reason. Undefined if it resolves. */
+  error: unknown
+  /** The error number of a ZooKeeperError; 0 if the call resolves, and for errors that servers do not send. */
   errno: number
-  /** Milliseconds until the reply, counted from the turn of the event loop in which the request was sent. */
+  /** Milliseconds from the call until it was settled, including the time in the queue. */
   ms: number
 }
 /**
@@ -185,12 +208,28 @@ export class Diagnostics {
       channels.state.publish({ sessionId: this.#session.id, state, previous } satisfies StateMessage)
   }
 
-  onReply({ op, path, xid, sentAt }: Request, errno: number): void {
+  onReply(): void {
     this.#replies++
-    if (!channels.request.hasSubscribers) return
-    const ms = this.#settings.clock.now() - (sentAt?.now ?? 0)
-    const sessionId = this.#session.id
-    channels.request.publish({ sessionId, op: op.method, path, xid, errno, ms } satisfies RequestMessage)
+  }
+
+  /** Makes a call tell when it is settled, if that interests a subscriber. */
+  onCall(request: Request): void {
+    if (channels.request.hasSubscribers) this.#follow(request)
+  }
+
+  /** A method of its own, because V8 allocates what its closure needs at each entry. */
+  #follow(request: Request): void {
+    const { path } = request
+    const { clock } = this.#settings
+    const start = clock.now()
+    const message: CallMessage = { sessionId: this.#session.id, op: request.op.method, path }
+    channels.call.publish(message)
+    const onDone = (error: unknown) => {
+      const errno = error instanceof ZooKeeperError ? error.errno : 0
+      const outcome = { sessionId: this.#session.id, xid: request.xid, error, errno, ms: clock.now() - start }
+      channels.request.publish(Object.assign(message, outcome) satisfies RequestMessage)
+    }
+    request.details = { ...request.details, onDone }
   }
 
   onEvent({ type, path }: TypeOf<typeof WatcherEvent>): void {

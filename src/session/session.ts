@@ -5,7 +5,6 @@ import { ClockJumps, type JumpListener } from '../runtime/clock-jumps.ts'
 import { LONGEST_TIMER, type Timestamp } from '../runtime/clock.ts'
 import { deferred, type Deferred } from '../runtime/deferred.ts'
 import {
-  errnos,
   ZooKeeperError,
   type ConnectRequest,
   type ConnectResponse,
@@ -228,7 +227,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
       this.renewLease(sentAt, now)
       if (err === 0) this.#onLeaderAnswer(op, sentAt)
     }
-    this.diagnostics.onReply(request, err)
+    this.diagnostics.onReply()
     this.requests.onReply(this.#connection as Connection, request, err, body)
   }
 
@@ -241,7 +240,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   /** The server does not know a request's operation. It answers nothing else, so the connection ends. */
   onUnknownOperation(request: Request, now: number): void {
     if (request.sentAt !== undefined) this.renewLease(request.sentAt, now)
-    this.diagnostics.onReply(request, errnos.UNIMPLEMENTED)
+    this.diagnostics.onReply()
     const { name } = request.op
     this.requests.onUnknownOperation(this.#connection as Connection, request)
     this.hosts.reconnect(`the server closes the connection, because it does not know ${name}`)

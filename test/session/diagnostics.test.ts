@@ -1,8 +1,10 @@
 // Diagnostics of a session on a real server: diagnostics channels and counters.
 import { expect } from 'chai'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import {
   connect,
+  type CallMessage,
   type ConnectMessage,
   type DisconnectMessage,
   type RequestMessage,
@@ -14,6 +16,7 @@ import { dataReply, reconnect, scriptedSession } from '../support/scripted-sessi
 import { sharedServer } from '../support/shared-server.ts'
 
 interface Messages {
+  call: CallMessage[]
   connect: ConnectMessage[]
   disconnect: DisconnectMessage[]
   state: StateMessage[]
@@ -23,7 +26,7 @@ interface Messages {
 
 /** Returns the messages that are published while `work` runs. */
 async function published(work: () => Promise<void>): Promise<Messages> {
-  const messages: Messages = { connect: [], disconnect: [], state: [], request: [], watch: [] }
+  const messages: Messages = { call: [], connect: [], disconnect: [], state: [], request: [], watch: [] }
   const listeners = Object.entries(messages).map(([name, list]) => {
     const listener = (message: unknown) => void (list as unknown[]).push(message)
     subscribe(`zkwire:${name}`, listener)
@@ -87,10 +90,46 @@ describe('a session', () => {
       'setData /node 0',
       'delete /nothing -101',
       'sync / 0',
-      'closeSession  0',
     ])
     for (const { ms } of messages.request) expect(ms).to.be.at.least(0)
+    expect(messages.request.map(({ xid }) => xid)).to.deep.equal([1, 2, 3, 4, 5])
+    expect(messages.call).to.deep.equal(messages.request)
     expect(messages.watch).to.deep.equal([{ sessionId: id, type: 3, path: '/node' }])
     expect(counters).to.deep.equal({ connects: 2, disconnects: 1, replies: 5, events: 1 })
+  })
+
+  it('publishes how each call ends: refused, aborted, lost, and resolved without a reply that has no error', async () => {
+    const { client, connection } = await scriptedSession()
+    const messages = await published(async () => {
+      const aborted = client.getData('/aborted', { signal: AbortSignal.abort(new Error('enough')) })
+      const missing = client.exists('/missing')
+      const lost = client.getData('/lost')
+      connection.reply(await connection.next(), { err: -101 })
+      await missing
+      connection.close()
+      await Promise.allSettled([aborted, lost])
+    })
+    expect(messages.request.map(({ path, errno, xid, error }) => [path, xid, errno, String(error)])).to.deep.equal([
+      ['/aborted', 0, 0, 'Error: enough'],
+      ['/missing', 1, 0, 'undefined'],
+      ['/lost', 2, -4, String(messages.request[2]?.error)],
+    ])
+    expect(messages.request[2]?.error).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+  })
+
+  it('publishes a call in the async context of its caller, and leaves a rejection that nobody handles unhandled', async () => {
+    const { client, connection } = await scriptedSession()
+    const caller = new AsyncLocalStorage<string>()
+    const callers: unknown[] = []
+    const listener = () => callers.push(caller.getStore())
+    subscribe('zkwire:call', listener)
+    const unhandled = new Promise(resolve => process.once('unhandledRejection', resolve))
+    await published(async () => {
+      caller.run('ann', () => void client.getData('/a'))
+      connection.close()
+      expect(await unhandled).to.include({ code: 'CONNECTIONLOSS' })
+    })
+    unsubscribe('zkwire:call', listener)
+    expect(callers).to.deep.equal(['ann'])
   })
 })

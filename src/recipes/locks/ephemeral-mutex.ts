@@ -1,16 +1,25 @@
 // The lock that is a single node: the client that creates it holds the lock. Kept for measuring and teaching.
-import { copyOfACL, isConfirmed, newPace, newUuid, serverPath, whenConfirmed } from '../../client/recipe-support.ts'
+import {
+  clockOf,
+  copyOfACL,
+  isConfirmed,
+  newPace,
+  newUuid,
+  serverPath,
+  whenConfirmed,
+} from '../../client/recipe-support.ts'
 import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { cancellable, releasing, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { readNodes } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { nextChange } from '../node/read-with-watch.ts'
 import type { ContenderNode } from '../queue/lock-queue.ts'
+import { acquiring } from './acquiring.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
@@ -46,16 +55,18 @@ export class EphemeralMutex extends Lock {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ownNode = this.#newNode()
     const ofHolder = { ...options }
+    const waiter = { ownNode, wokenAt: undefined as number | undefined }
     const work = async (signal: AbortSignal) => {
       const client = this.#view
       const pace = newPace(client)
       while (!(await this.#tryCreate(ownNode, signal))) {
         const hasWaited = await client.retry(() => nextChange(client, this.path, signal), { signal })
+        waiter.wokenAt = clockOf(client).now()
         if (!hasWaited) await pace.wait(signal)
       }
       return new NodeHeld(client, this.path, ownNode, ofHolder)
     }
-    return cancellable(this.#view, callOf('acquire', this.path, options), work, releasing(ownNode))
+    return acquiring(this.#view, callOf('acquire', this.path, options), waiter, work)
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
@@ -66,7 +77,7 @@ export class EphemeralMutex extends Lock {
       if (stat !== null || !(await this.#tryCreate(ownNode, signal))) return null
       return new NodeHeld(this.#view, this.path, ownNode, ofHolder)
     }
-    return cancellable(this.#view, callOf('tryAcquire', this.path, options), work, releasing(ownNode))
+    return acquiring(this.#view, callOf('tryAcquire', this.path, options), { ownNode }, work)
   }
 
   /**

@@ -1,5 +1,5 @@
 // A lock that is held: the result of acquire().
-import { aBoolean, holdLease, inBackground } from '../../client/recipe-support.ts'
+import { aBoolean, clockOf, holdLease, inBackground } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
@@ -7,6 +7,7 @@ import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/
 import { RecipeError } from '../node/recipe-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
+import { publishEnd } from './acquiring.ts'
 import { isRevocation } from './revoke.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 
@@ -151,6 +152,7 @@ export class NodeHeld extends Held {
   readonly #watching = new Abort()
   #isWatched = false
   readonly #endHold: () => void
+  readonly #since: number
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
   /**
@@ -173,6 +175,7 @@ export class NodeHeld extends Held {
     this.lock = lock
     this.#ownNode = ownNode
     this.#endHold = holdLease(client)
+    this.#since = clockOf(client).now()
     this.#lease = client.leaseSignal
     if (this.#lease.aborted) this.lose(this.#lease.reason)
     else this.#stopListening = onAbort(this.#lease, () => this.lose(this.#lease.reason))
@@ -223,6 +226,7 @@ export class NodeHeld extends Held {
       this.#endHold()
       const { cause } = this.#lossDuringRelease ?? {}
       if (isEarlyEnd(cause)) this.#reportLost(cause)
+      else if (!this.#lost.isDone) this.#publishEnd()
     } catch (error) {
       this.#released = undefined
       if (this.#lossDuringRelease !== undefined) this.lose(this.#lossDuringRelease.cause)
@@ -247,13 +251,19 @@ export class NodeHeld extends Held {
     inBackground(this.client, removed)
   }
 
+  #publishEnd(): void {
+    publishEnd(this.client, this.lock, this, this.#since, this.#lost)
+  }
+
   #reportLost(cause: unknown): void {
+    if (this.#lost.isDone) return
     this.#lost.abort(() => {
       const known =
         cause ?? new ZooKeeperError('NONODE', { path: this.path, fate: 'unknown', detail: 'it was deleted' })
       const detail = 'another client may hold the lock now (see cause): stop the work that it protects'
       return new RecipeError('LOST', this.lock, { detail, cause: known })
     })
+    this.#publishEnd()
   }
 
   #detach(): void {

@@ -4,18 +4,12 @@ import { aBoolean, aFunction, anACL } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
-import {
-  cancellable,
-  releasing,
-  waitCall,
-  waitingRead,
-  type RecipeCall,
-  type WaitOptions,
-} from '../node/cancellable.ts'
+import { waitCall, waitingRead, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
 import type { ContenderNode, LockQueue } from '../queue/lock-queue.ts'
 import type { Waiter } from '../queue/waiter.ts'
+import { acquiring } from './acquiring.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
 
@@ -103,7 +97,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
       await waiter.waitForTurn(signal)
       return this.hold(waiter.ownNode, ofHolder)
     }
-    return cancellable(this.queue.client, this.call('acquire', options), work, releasing(waiter.ownNode))
+    return acquiring(this.queue.client, this.call('acquire', options), waiter, work)
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {
@@ -111,7 +105,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
     const ofHolder = { ...options }
     const work = async (signal: AbortSignal) =>
       (await waiter.tryTurn(signal)) ? this.hold(waiter.ownNode, ofHolder) : null
-    return cancellable(this.queue.client, this.call('tryAcquire', options), work, releasing(waiter.ownNode))
+    return acquiring(this.queue.client, this.call('tryAcquire', options), waiter, work)
   }
 
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {

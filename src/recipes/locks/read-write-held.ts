@@ -1,6 +1,7 @@
 // A read lock and a write lock that are held, and the downgrade from write to read.
 import type { Stat } from '../../protocol/index.ts'
 import { cancellable, releasing, waitOptionChecks, type RecipeCall } from '../node/cancellable.ts'
+import { acquiring } from './acquiring.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
@@ -109,7 +110,7 @@ export class WriteHeld extends NodeHeld {
       if (!this.#ownNode.isUnique) await client.retry(() => this.#checkOwnNode(), { signal: ended })
       return new ReadHeld(client, lock, ownNode, { ...this.#options, token })
     }
-    return cancellable(client, this.#call(signal), work, releasing(ownNode))
+    return acquiring(client, this.#call(signal), { ownNode }, work)
   }
 
   /** Deletes the write node. Until then it blocks the other contenders, and the read lock can still be lost. */

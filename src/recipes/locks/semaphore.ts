@@ -6,18 +6,12 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
 import type { Children } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import {
-  cancellable,
-  releasing,
-  waitCall,
-  waitOptionChecks,
-  waitingRead,
-  type WaitOptions,
-} from '../node/cancellable.ts'
+import { waitCall, waitOptionChecks, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { namesOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
 import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import type { Turn } from '../queue/turn.ts'
 import { HerdWaiter } from '../queue/waiter.ts'
+import { acquiring } from './acquiring.ts'
 import { NodeHeld, type Held, type HoldOptions } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { Mutex } from './mutex.ts'
@@ -102,7 +96,7 @@ export class Semaphore extends Lock {
         await pace.wait(signal)
       }
     }
-    return cancellable(this.#queue.client, callOf('acquire', this.path, options), work, releasing(waiter.ownNode))
+    return acquiring(this.#queue.client, callOf('acquire', this.path, options), waiter, work)
   }
 
   /**
@@ -119,7 +113,7 @@ export class Semaphore extends Lock {
       const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true })
       return gate && this.#enter(gate, waiter, { ...ofHolder, signal, waits: false })
     }
-    return cancellable(this.#queue.client, callOf('tryAcquire', this.path, options), work, releasing(waiter.ownNode))
+    return acquiring(this.#queue.client, callOf('tryAcquire', this.path, options), waiter, work)
   }
 
   /**

@@ -1,6 +1,13 @@
 // The queue of a lock: nodes in one directory. This file: a contender, from its first request to its turn.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { inBackground, isConfirmed, keepConfirmed, newPace, whenConfirmed } from '../../client/recipe-support.ts'
+import {
+  clockOf,
+  inBackground,
+  isConfirmed,
+  keepConfirmed,
+  newPace,
+  whenConfirmed,
+} from '../../client/recipe-support.ts'
 import { join, parentOf } from '../../protocol/index.ts'
 import { listChildren, type Children } from '../node/children.ts'
 import type { OwnNode } from '../node/own-node.ts'
@@ -22,6 +29,8 @@ export type Wake = 'turn' | 'event' | 'atOnce'
 export abstract class Waiter<R> {
   readonly ownNode: OwnNode
   protected readonly queue: LockQueue
+  /** When the last wait for other contenders has ended, by the client's clock. Undefined if there was none. */
+  wokenAt: number | undefined
 
   constructor(queue: LockQueue, ownNode = queue.newNode()) {
     this.queue = queue
@@ -46,7 +55,11 @@ export abstract class Waiter<R> {
         turn = await this.#enter(signal)
         continue
       }
-      const woken = status === 'first' ? 'turn' : await this.#waitThroughLosses(turn, signal)
+      let woken: Wake = 'turn'
+      if (status === 'waiting') {
+        woken = await this.#waitThroughLosses(turn, signal)
+        this.wokenAt = clockOf(client).now()
+      }
       if (woken === 'turn' && (await this.#isConfirmed(signal))) return
       if (woken === 'atOnce') await pace.wait(signal)
       turn = await this.turnIn(await client.retry(() => this.read(signal), { signal }), signal)

@@ -24,6 +24,8 @@ export interface CallDetails<Q, V> {
   unsupportedErrno?: number | undefined
   /** Called once when no further reply can arrive: after the reply, or when it is certain that none will arrive. */
   onSettled?: (() => void) | undefined
+  /** Called when the call resolves, or with what it rejects with. */
+  onDone?: ((error: unknown) => void) | undefined
 }
 
 type AnyOperation = Operation<unknown, unknown>
@@ -121,13 +123,13 @@ export class Request {
 
   /** Replaces the operation by its fallback. Returns false if it has none. */
   fallBack(): boolean {
-    const { fallback } = this.details
+    const { fallback, onDone } = this.details
     if (fallback === undefined) return false
     const { op, body, result } = fallback(this.frame === undefined ? this.body : bodyIn(this.frame, this.op))
     this.op = op
     this.body = body
     this.result = result
-    this.details = NO_DETAILS
+    this.details = onDone === undefined ? NO_DETAILS : { onDone }
     this.since = op.since
     this.frame = undefined
     return true
@@ -174,11 +176,15 @@ export class Request {
   }
 
   resolve(value: unknown): void {
-    if (this.#settle()) this.#resolve(value)
+    if (!this.#settle()) return
+    this.#resolve(value)
+    this.details.onDone?.(undefined)
   }
 
   reject(error: unknown): void {
-    if (this.#settle()) this.#reject(error)
+    if (!this.#settle()) return
+    this.#reject(error)
+    this.details.onDone?.(error)
   }
 
   fail(code: ErrorCode, fate: Fate, context: Omit<ErrorContext, 'fate'> = {}): void {

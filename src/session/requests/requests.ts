@@ -27,6 +27,7 @@ export interface RequestsOwner {
   /** The error that ended the last connection or attempt. */
   readonly lastCause: ZooKeeperError | undefined
   readonly background: { run(work: Promise<unknown>): void }
+  readonly diagnostics: { onCall(request: Request): void }
 }
 
 export interface RequestLimits {
@@ -76,6 +77,7 @@ export class Requests {
   ): Promise<V> {
     const request = requestOf(op, body, path, result, signal, details)
     if (details?.watch !== undefined) this.#shareWatch(request, details.watch)
+    this.#owner.diagnostics.onCall(request)
     const { refusal } = this.#owner
     if (signal?.aborted) this.#rejectUnsent(request, signal.reason)
     else if (refusal !== undefined) this.#refuse(request, refusal)

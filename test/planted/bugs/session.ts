@@ -67,17 +67,6 @@ export const session: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/session/diagnostics.ts',
-    caughtBy: 'test/session/diagnostics.test.ts',
-    bugs: [
-      {
-        bug: 'replies are counted only while a channel has a subscriber',
-        from: 'this.#replies++\n    if (!channels.request.hasSubscribers) return',
-        to: 'if (!channels.request.hasSubscribers) return\n    this.#replies++',
-      },
-    ],
-  },
-  {
     file: 'src/session/life/credentials.ts',
     caughtBy: 'test/session/life/credentials.test.ts',
     bugs: [

@@ -1,0 +1,25 @@
+// A line of pino's log for each change that an operator wants to know, and for no call.
+import { subscribe } from 'node:diagnostics_channel'
+
+/** Call it once, before the first connect(). */
+export function logEvents(log) {
+  const hex = id => `0x${id.toString(16)}`
+  subscribe('zkwire:connect', ({ sessionId, address, readOnly }) => {
+    log.info({ session: hex(sessionId), server: `${address.host}:${address.port}`, readOnly }, 'connected')
+  })
+  subscribe('zkwire:disconnect', ({ sessionId, cause }) => {
+    log.warn({ session: hex(sessionId), cause: cause.message }, 'connection lost')
+  })
+  subscribe('zkwire:state', ({ sessionId, state, previous }) => {
+    const level = state === 'expired' || state === 'authFailed' ? 'error' : 'info'
+    log[level]({ session: hex(sessionId), state, previous }, 'state changed')
+  })
+  subscribe('zkwire:acquire', ({ lock, held, ms }) => {
+    if (held) log.info({ lock, token: String(held.token), waitedMs: Math.round(ms) }, 'lock held')
+  })
+  subscribe('zkwire:release', ({ lock, held, error, ms }) => {
+    const fields = { lock, token: String(held.token), heldMs: Math.round(ms) }
+    if (error) log.error({ ...fields, cause: error.cause?.code }, 'lock lost')
+    else log.info(fields, 'lock released')
+  })
+}
