@@ -2,4 +2,5 @@
 // May import: session/life, protocol, runtime.
 export type { Exchange, Mechanism, MechanismContext, Step } from '../session/life/sasl.ts'
 export { digestMd5, type DigestCredentials } from './digest-md5.ts'
+export { gssapi, type GssapiOptions, type KerberosClient, type KerberosModule } from './gssapi.ts'
 export { SaslError } from './sasl-error.ts'

@@ -331,16 +331,21 @@ describe('in the architecture,', () => {
   })
 
   describe('the package', () => {
-    it('depends on nothing at runtime, except for the package that only zkwire/opentelemetry imports', () => {
+    it('depends on nothing at runtime, except for the package that only zkwire/opentelemetry imports, and one that the caller passes', () => {
       const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as Record<string, object>
       for (const kind of ['dependencies', 'optionalDependencies', 'bundleDependencies', 'bundledDependencies'])
         expect(manifest).not.to.have.property(kind)
-      const peer = '@opentelemetry/api'
-      expect(Object.keys(manifest['peerDependencies'] ?? {})).to.deep.equal([peer])
-      expect(manifest['peerDependenciesMeta']).to.deep.equal({ [peer]: { optional: true } })
-      const users = [...sources].filter(([path, text]) => importsOf(path, text).includes(peer)).map(([path]) => path)
-      expect(users).to.have.length.above(0)
-      expect(users.filter(path => !path.startsWith('opentelemetry/'))).to.deep.equal([])
+      const [imported, passed] = ['@opentelemetry/api', 'kerberos']
+      expect(Object.keys(manifest['peerDependencies'] ?? {})).to.deep.equal([imported, passed])
+      expect(manifest['peerDependenciesMeta']).to.deep.equal({
+        [imported]: { optional: true },
+        [passed]: { optional: true },
+      })
+      const usersOf = (peer: string) =>
+        [...sources].filter(([path, text]) => importsOf(path, text).includes(peer)).map(([path]) => path)
+      expect(usersOf(imported)).to.have.length.above(0)
+      expect(usersOf(imported).filter(path => !path.startsWith('opentelemetry/'))).to.deep.equal([])
+      expect(usersOf(passed)).to.deep.equal([])
     })
 
     it('ships code, sources, documents and examples, and nothing else', async function () {

@@ -102,12 +102,14 @@ export async function authenticate(
     }
   } catch (cause) {
     const isRefused = cause instanceof ZooKeeperError && cause.fate === 'refused'
-    const refusal = isChallenged ? REFUSED_PROOF : REFUSED_MECHANISM
+    const refusal = mechanism.name === 'GSSAPI' ? REFUSED_TICKET : isChallenged ? REFUSED_PROOF : REFUSED_MECHANISM
     const reason = isRefused ? refusal : cause instanceof Error ? cause.message : 'it failed'
     return new SaslFailure(`${mechanism.name}: ${reason}`, cause)
   }
 }
 
 const REFUSED_PROOF = 'the server refused it; the name or the password is wrong'
+const REFUSED_TICKET =
+  "the server refused it; check that its keytab has the current key of its principal, and the server's clock and log"
 const REFUSED_MECHANISM =
   'the server refused it before a challenge; from 3.10 on, its FIPS mode, on by default, refuses DIGEST-MD5 (ZOOKEEPER-5043)'
