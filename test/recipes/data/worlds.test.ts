@@ -91,7 +91,7 @@ describe(`shared data in ${worlds} random worlds (SEED=${seed})`, () => {
   it('SharedValue has one writer of each version, and tells them in order', async function () {
     this.timeout(20_000 + 1000 * worlds)
     const counts = await runWorlds(fewer, shareInWorld)
-    expect(counts).to.include.keys('written', 'refused', 'failed')
+    expect(counts).to.include.keys('written', 'refused')
   })
 
   it('Lease has no more holders than leases, and none has two or keeps one that it released', async function () {
