@@ -12,7 +12,7 @@ const imports = `
 import { connect, type Client, type ConnectOptions } from 'zkwire'
 import * as workers from 'zkwire/cloudflare'
 import { constants, operations, paths, records } from 'zkwire/protocol'
-import { Mutex, type Held } from 'zkwire/recipes'
+import { Mutex, type Held, type Services } from 'zkwire/recipes'
 import { digestMd5 } from 'zkwire/sasl'
 import { Server } from 'zkwire/server'
 import { VirtualClock } from 'zkwire/testing'
@@ -25,6 +25,10 @@ export const result: Promise<number> = workers.supervise('localhost', options, z
 export const open = async (server: Server, more: ConnectOptions): Promise<Held> => {
   const zk = await connect(server.connectString, { ...more, dial: workers.cloudflare(), clock })
   return new Mutex(zk, paths.join('/locks', 'orders')).acquire()
+}
+export const register = async (services: Services) => {
+  const registration = await services.register({ name: 'api', port: undefined })
+  await registration.update({ address: undefined })
 }
 export const opcode: number = constants.opcodes.create + operations.create.opcode
 export const version: number = records.Stat.decode(new Uint8Array()).version

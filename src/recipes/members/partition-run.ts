@@ -1,6 +1,6 @@
 // One run of a Partitioner: takes the items that this member should own, and passes on the others.
 import { isTerminal, newPace } from '../../client/recipe-support.ts'
-import { isCode } from '../../protocol/index.ts'
+import { hex64, isCode } from '../../protocol/index.ts'
 import { forwardAbort, onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import type { EphemeralMutex } from '../locks/ephemeral-mutex.ts'
@@ -9,6 +9,7 @@ import { runWhileHeld } from '../locks/use-held.ts'
 import { HeldUntil } from '../locks/held-until.ts'
 import { TEMPORARY } from '../node/retry-until-done.ts'
 import type { Membership } from './membership.ts'
+import type { GroupMember } from './membership-options.ts'
 import { ownersOf } from './rendezvous.ts'
 
 /**
@@ -39,6 +40,7 @@ export class PartitionRun {
   readonly #shares: ReadonlyMap<string, Share>
   readonly #stop = new AbortController()
   #failure: { error: unknown } | undefined
+  #hasWarned = false
 
   constructor(client: Client, task: ItemTask, locks: readonly (readonly [item: string, lock: EphemeralMutex])[]) {
     this.#client = client
@@ -62,8 +64,10 @@ export class PartitionRun {
     this.#client.on('state', onState)
     try {
       if (!stop.signal.aborted) await begin(stop.signal)
-      for await (const { members } of membership.changes({ signal: stop.signal }))
+      for await (const { members } of membership.changes({ signal: stop.signal })) {
+        this.#warnOfAnother(members.find(member => member.id === id))
         this.#assign(id, new Set(members.map(member => member.id)))
+      }
     } catch (error) {
       this.#fail(error)
     }
@@ -72,6 +76,17 @@ export class PartitionRun {
     this.#client.off('state', onState)
     stopForwarding()
     if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  /** @param own the member with this member's id */
+  #warnOfAnother(own: GroupMember | undefined): void {
+    if (own === undefined || own.session === this.#client.sessionId || this.#hasWarned) return
+    this.#hasWarned = true
+    process.emitWarning(
+      `Another Partitioner, in session ${hex64(own.session)}, runs with the id '${own.id}' of this one. Both count as one member, so one of them ` +
+        `waits for the items of the other (${own.path}). Give each its own id.`,
+      { code: 'ZKWIRE_SAME_ID' },
+    )
   }
 
   /** Counts this member also while its node is missing, because the node comes back at once. */

@@ -18,7 +18,9 @@ import { PartitionRun, type ItemTask } from './partition-run.ts'
  * new Partitioner(zk, '/shards', ['a', 'b'], options).id // => 'host-1'
  */
 export interface PartitionerOptions {
-  /** The id of this member: a name without '/', which must differ from those of all others. Default: a random UUID. */
+  /** The id of this member: a name without '/', which must differ from those of all others. If
+   * another member has the same id, the one that was there first emits the process warning ZKWIRE_SAME_ID, and the other
+   * may stay without items. Default: a random UUID. */
   id?: string | undefined
   /** ACL of all created nodes. Default: openACL. */
   acl?: readonly ACL[] | undefined

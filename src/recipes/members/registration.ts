@@ -14,11 +14,14 @@ import { serviceTypes, type ServiceInstance, type ServiceType } from './service-
  * const registration = await services.register(instance)
  * registration.instance.payload?.weight // => 3
  */
-export interface NewInstance<P = unknown> extends Partial<Omit<ServiceInstance<P>, 'uriSpec'>> {
+export interface NewInstance<P = unknown> extends Optional<Omit<ServiceInstance<P>, 'uriSpec' | 'name'>> {
   readonly name: string
   /** Text such as `{scheme}://{address}:{port}`, or its parts. Default: none. */
   readonly uriSpec?: string | ServiceInstance['uriSpec'] | undefined
 }
+
+/** Accepts undefined too, also under exactOptionalPropertyTypes. It counts as left out. */
+type Optional<T> = { [K in keyof T]?: T[K] | undefined }
 
 const isText = (value: unknown) => typeof value === 'string'
 const isTextOrNull = (value: unknown) => value === null || isText(value)
@@ -61,7 +64,7 @@ export interface Registration<P = unknown> extends AsyncDisposable {
    * await registration.update({ enabled: false })
    * registration.instance.enabled // => false
    */
-  update(changes: Partial<Omit<NewInstance<P>, 'name' | 'id' | 'serviceType'>>, options?: WaitOptions): Promise<void>
+  update(changes: Omit<NewInstance<P>, 'name' | 'id' | 'serviceType'>, options?: WaitOptions): Promise<void>
   /**
    * Ends the registration: deletes the node. May be called again.
    * @throws ZooKeeperError NOAUTH

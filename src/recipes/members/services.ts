@@ -109,7 +109,8 @@ export class Services implements AsyncDisposable {
       },
       update: async (changes, waitOptions = {}) => {
         const { name, id, serviceType } = present
-        const next = this.#complete(client, { ...wanted, ...changes, name, id, serviceType })
+        const changed = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+        const next = this.#complete<P>(client, { ...wanted, ...changed, name, id, serviceType })
         const written = checked('update', path, waitOptions, waitOptionChecks)
         wanted = next
         await node.setData(encodeInstance(next), written)

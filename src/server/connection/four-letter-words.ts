@@ -64,6 +64,9 @@ const words: Readonly<Record<string, (view: ServerCore) => string>> = {
         0,
       ),
       global_sessions: view.sessions.size,
+      local_sessions: 0,
+      // A single server proposes nothing. In an ensemble the role replaces these.
+      ...{ looking_count: 0, proposal_count: 0, commit_count: 0 },
       ...view.role?.metrics,
       uptime: Math.floor(view.settings.clock.now() - view.startedAt),
     })

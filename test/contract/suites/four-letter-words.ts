@@ -92,6 +92,12 @@ export const fourLetterWords = suite('four-letter words:', it => {
     expect(await received()).to.be.below(before - 15)
   })
 
+  it('mntr: what a server without local sessions and without an ensemble reports of both', async world => {
+    const mntr = await answerTo(world, 'mntr')
+    for (const name of ['local_sessions', 'looking_count', 'proposal_count', 'commit_count'])
+      expect(mntr).to.include(`\nzk_${name}\t0\n`)
+  })
+
   it('each word: counts as received before its answer, and as sent after it, in packets of 8192 characters', async world => {
     const session = await world.session()
     const figure = (name: string, text: string) => Number(new RegExp(`^${name}(?:: |\\t)(\\d+)$`, 'm').exec(text)?.[1])

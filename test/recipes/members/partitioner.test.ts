@@ -264,6 +264,28 @@ onBothServers('Partitioner', (fixture, { itInVirtualTime, itEverywhere }) => {
     )
   })
 
+  itInVirtualTime('warns once if another member has its id, and goes on', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
+    try {
+      const [a, b] = [await fixture.open(), await fixture.open()]
+      const first = new Member(a, fixture.path, 'same')
+      await fixture.until(() => Promise.resolve(first.owned.size === items.length))
+      const second = new Member(b, fixture.path, 'same')
+      await fixture.until(() => Promise.resolve(warnings.length > 0))
+      expect(warnings).to.have.length(1)
+      expect(warnings[0]).to.include({ code: 'ZKWIRE_SAME_ID' })
+      expect(warnings[0]?.message).to.contain("'same'").and.contain(b.sessionId.toString(16))
+      expect([first.owned.size, second.owned.size]).to.deep.equal([items.length, 0])
+      await second.stop()
+      await first.stop()
+      expect(warnings).to.have.length(1)
+    } finally {
+      process.off('warning', onWarning)
+    }
+  })
+
   itInVirtualTime('has a node for items with any characters', async () => {
     const client = await fixture.open()
     const list = ['.', '..', 'a/b', 'ü', '%2E', 'zookeeper']

@@ -235,7 +235,7 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(api.instance).to.include({ port: 2, enabled: false })
     expect((await services.instances('api'))[0]).to.include({ port: 2, enabled: false })
     expect(await failureOf(api.update({ port: 3 }, { timeout: -1 }))).to.have.property('code', 'BADARGUMENTS')
-    await api.update({ enabled: true })
+    await api.update({ enabled: true, port: undefined })
     expect(api.instance).to.include({ port: 2, enabled: true })
     await services.close()
   })
