@@ -30,4 +30,23 @@ onBothServers('changes() of LeaderElection', (fixture, { itInVirtualTime }) => {
     stop.abort()
     await leaders.next().catch(() => undefined)
   })
+
+  itInVirtualTime(
+    'reads at most 60 times in 10 s while each leader that it lists is gone when it reads it',
+    async () => {
+      const observer = await fixture.open()
+      const held = await new LeaderElection(await fixture.open(), fixture.path).campaign()
+      const { faults } = fixture.embedded
+      const gone = faults.replace('getData', 'NONODE', { session: observer.sessionId, times: 1000 })
+      const before = fixture.embedded.stats.received
+      const leaders = new LeaderElection(observer, fixture.path).changes()
+      const first = leaders.next()
+      await fixture.sleep(10_000)
+      expect(fixture.embedded.stats.received - before).to.be.within(10, 130)
+      gone.release()
+      expect((await first).value).to.include({ path: held.path })
+      await leaders.return()
+      await held.release()
+    },
+  )
 })
