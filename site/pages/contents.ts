@@ -77,6 +77,10 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/guarantees.md',
       },
       {
+        ...{ name: 'exploration', title: 'How the locks were checked', about: 'Every schedule of small worlds' },
+        document: 'docs/exploration.md',
+      },
+      {
         ...{ name: 'fencing', title: 'Fencing', about: 'How a store refuses the late write of a former holder' },
         document: 'docs/fencing.md',
       },

@@ -1,30 +1,68 @@
-// How far each world is explored. `quick` is part of `npm test`; `full` needs `npm run test:exploration`.
+// How far each world is explored. `quick` is part of `npm test`; `full` needs `npm run test:exploration`, and `deep` its
+// argument `--deep`.
 import type { Bound } from './explorer.ts'
-import { contention, mutex, textbook, ticketMutex } from './lock-worlds.ts'
-import type { Scenario } from './world.ts'
+import {
+  contention,
+  leaderElection,
+  mutex,
+  readWriteLock,
+  reentrantMutex,
+  semaphore,
+  textbook,
+  ticketMutex,
+  writers,
+} from './lock-worlds.ts'
+import { faultKinds, type FaultKind, type Scenario } from './world.ts'
 
 export interface Exploration extends Bound {
   readonly scenario: Scenario
-  readonly size: 'quick' | 'full'
+  readonly size: 'quick' | 'full' | 'deep'
 }
 
 /** The faults that need no time. */
-const INSTANT = ['expire', 'abort', 'delete'] as const
+const INSTANT: readonly FaultKind[] = ['expire', 'abort', 'delete']
+
+const quick = (scenario: Scenario, faults = 0, kinds = INSTANT): Exploration => ({
+  ...{ scenario, faults, kinds, size: 'quick' },
+})
+const full = (scenario: Scenario, faults = 0, kinds = INSTANT): Exploration => ({
+  ...quick(scenario, faults, kinds),
+  size: 'full',
+})
+const deep = (scenario: Scenario, faults = 0, kinds = INSTANT): Exploration => ({
+  ...quick(scenario, faults, kinds),
+  size: 'deep',
+})
 
 export const explorations: readonly Exploration[] = [
-  { scenario: contention(mutex, 2, true), faults: 0, size: 'quick' },
-  { scenario: contention(mutex, 2), faults: 1, kinds: INSTANT, size: 'quick' },
-  { scenario: contention(mutex, 2), faults: 1, kinds: ['cut'], size: 'full' },
-  { scenario: contention(mutex, 2), faults: 1, size: 'full' },
-  { scenario: contention(mutex, 3), faults: 0, size: 'full' },
-  { scenario: contention(textbook, 2), faults: 1, kinds: INSTANT, size: 'quick' },
-  { scenario: contention(textbook, 3), faults: 0, size: 'full' },
-  { scenario: contention(ticketMutex, 2), faults: 0, size: 'quick' },
-  { scenario: contention(ticketMutex, 2), faults: 1, kinds: INSTANT, size: 'full' },
+  quick(contention(mutex, 2, true)),
+  quick(contention(mutex, 2), 1),
+  quick(contention(mutex, 2), 1, ['cut']),
+  quick(contention(ticketMutex, 2)),
+  quick(contention(ticketMutex, 2), 1, ['delete']),
+  quick(contention(reentrantMutex, 2)),
+  quick(contention(readWriteLock, 2)),
+  quick(contention(writers, 2)),
+  quick(contention(leaderElection, 2)),
+  full(contention(mutex, 3)),
+  full(contention(textbook, 2), 1),
+  full(contention(textbook, 3)),
+  full(contention(ticketMutex, 3)),
+  full(contention(ticketMutex, 2), 1),
+  full(contention(ticketMutex, 2), 1, ['cut']),
+  full(contention(ticketMutex, 2), 1, ['answers']),
+  full(contention(reentrantMutex, 2), 1),
+  full(contention(readWriteLock, 2), 1),
+  full(contention(readWriteLock, 2), 1, ['cut']),
+  full(contention(writers, 2), 1),
+  full(contention(semaphore(1), 2)),
+  full(contention(leaderElection, 2), 1),
+  deep(contention(mutex, 2), 1, faultKinds),
+  deep(contention(mutex, 3), 1, ['abort']),
+  deep(contention(ticketMutex, 3), 1, ['abort']),
+  deep(contention(semaphore(1), 2), 1),
 ]
 
 /** Names an exploration and its bound, in one line. */
-export const titleOf = ({ scenario, faults, kinds }: Exploration): string => {
-  const which = kinds === undefined ? '' : ` (${kinds.join(', ')})`
-  return `${scenario.name}: ${faults === 0 ? 'no fault' : faults === 1 ? '1 fault' : `${faults} faults`}${which}`
-}
+export const titleOf = ({ scenario, faults, kinds = [] }: Exploration): string =>
+  `${scenario.name}: ${faults === 0 ? 'no fault' : `${faults} of the faults ${kinds.join(', ')}`}`

@@ -1,6 +1,6 @@
 // One connection of a client, from dial to close. Nothing passes through it until the explorer chooses the step.
 import type { Dial, Transport, TransportHandler } from '../../src/index.ts'
-import { explain } from '../../src/protocol/index.ts'
+import { explain, type ExplainOptions } from '../../src/protocol/index.ts'
 import type { Fingerprint } from './fingerprint.ts'
 
 /** What the server sent: a chunk, or the end of the connection. */
@@ -19,6 +19,8 @@ export class Link implements Transport {
   isEnded = false
   /** When the server last received something, ms. */
   lastUpAt = 0
+  /** The opcodes of the requests by their xids, because replies do not contain them. */
+  readonly #opcodes = new Map<number, number>()
   /** True until the server's answer to the handshake is delivered: it has no header. */
   #isNew = true
 
@@ -45,6 +47,7 @@ export class Link implements Transport {
     for (let at = 0; at < all.length && !this.isEnded;) {
       const end = frameEnd(all, at)
       this.up.push(all.subarray(at, end))
+      if (end - at >= MIN_FRAME) this.#opcodes.set(all.readInt32BE(at + XID), all.readInt32BE(at + OPCODE))
       at = end
     }
   }
@@ -68,13 +71,21 @@ export class Link implements Transport {
 
   describeUp(name: string): string {
     const [frame] = this.up
-    return frame === undefined ? '' : `${name} → server: ${explain(frame, { from: 'client' }).sentence}`
+    return frame === undefined ? '' : `${name} → server: ${sentenceOf(frame, { from: 'client' })}`
   }
 
   describeDown(name: string): string {
     const [packet] = this.down
-    if (packet === undefined || packet === 'closed') return `server → ${name}: end of the connection`
-    return `server → ${name}: ${explain(packet, { from: 'server' }).sentence}`
+    const from = `server → ${name}: `
+    if (packet === undefined || packet === 'closed') return `${from}end of the connection`
+    const sentences: string[] = []
+    for (let at = 0; at < packet.length;) {
+      const frame = packet.subarray(at, frameEnd(packet, at))
+      const opcode = frame.length >= MIN_FRAME ? this.#opcodes.get(frame.readInt32BE(XID)) : undefined
+      sentences.push(sentenceOf(frame, { from: 'server', opcode }))
+      at += frame.length
+    }
+    return from + sentences.join(', then ')
   }
 
   /** Delivers the next packet. */
@@ -130,6 +141,17 @@ export class Link implements Transport {
 /** Returns where the frame ends that starts at `start`. The words that ask for a server's state, and the answers, have no length. */
 const frameEnd = (bytes: Buffer, start: number): number =>
   bytes.length < MIN_FRAME ? bytes.length : start + 4 + bytes.readInt32BE(start)
+
+/** Where a request has its xid and its opcode, after its length. */
+const XID = 4
+const OPCODE = 8
+
+/** Describes a frame, without what is the same in all of them, and with the first digits of each uuid. */
+const sentenceOf = (frame: Buffer, options: ExplainOptions): string =>
+  explain(frame, options)
+    .sentence.replace(/, acl: \[[^\]]*\]/, '')
+    .replace(/^(?:client|server answers) /, '')
+    .replace(/([\da-f]{4})[\da-f]{4}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '$1…')
 
 /** The length of a ping's request: no frame is shorter. */
 const MIN_FRAME = 12

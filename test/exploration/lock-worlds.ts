@@ -1,41 +1,52 @@
 // The worlds of the locks: each process acquires a lock once, works, and releases it.
 import type { Client } from '../../src/index.ts'
-import { Mutex, TicketMutex } from '../../src/recipes/index.ts'
+import { Mutex, ReadWriteLock, ReentrantMutex, Semaphore, TicketMutex } from '../../src/recipes/index.ts'
 import type { Lock } from '../../src/recipes/locks/lock.ts'
 import { violations } from '../linearizability/invariants.ts'
-import { kinds, type Kind } from '../linearizability/tenures.ts'
+import { lockKinds } from '../linearizability/lock-kinds.ts'
+import type { AttemptOptions } from '../linearizability/recorder.ts'
+import { kinds, type Kind, type Locks } from '../linearizability/tenures.ts'
 import { transactionOf } from '../linearizability/transaction-log.ts'
-import { SESSION_TIMEOUT, type Scenario } from './world.ts'
+import { SESSION_TIMEOUT, WALL_AHEAD, type Scenario } from './world.ts'
 
 const PATH = '/lock'
 export const names = ['anna', 'ben', 'cleo', 'dan']
 
 interface LockWorld {
   name: string
-  make: (client: Client, path: string) => Lock
+  /** @param nth the number of the contender, from 0 */
+  make: (client: Client, path: string, nth: number) => Lock
   kind: Kind
+  /** The locks that this lock uses internally. */
+  inner?: Locks
+  options?: (nth: number) => AttemptOptions
 }
 
 /** @param isNew true if nobody has used the lock before, so that the contenders also create its directory */
-export function contention({ name, make, kind }: LockWorld, contenders: number, isNew = false): Scenario {
+export function contention(
+  { name, make, kind, inner = new Map(), options }: LockWorld,
+  contenders: number,
+  isNew = false,
+): Scenario {
   return {
     name: `${name}, ${contenders} contenders${isNew ? ' for a new lock' : ''}`,
-    hasOperator: true,
-    ...(!isNew && { prepare: async client => (await make(client, PATH).acquire()).release() }),
     processes: names.slice(0, contenders),
+    hasOperator: true,
+    ...(!isNew && { prepare: async client => (await make(client, PATH, 0).acquire()).release() }),
     begin: world => ({
-      run: (process, contender) =>
-        process.abortable(signal =>
-          contender.attempt(make(contender.client, PATH), () => process.step('has the lock, and ends its work'), {
-            signal,
-          }),
-        ),
+      run: (process, contender) => {
+        const nth = world.processes.indexOf(process)
+        const work = () => process.step('has the lock, and ends its work')
+        return process.abortable(signal =>
+          contender.attempt(make(contender.client, PATH, nth), work, { signal, ...options?.(nth) }),
+        )
+      },
       judge: () =>
         violations({
-          locks: new Map([[PATH, kind]]),
+          locks: new Map([[PATH, kind], ...inner]),
           events: world.events,
           log: world.log.map(transactionOf),
-          wallClockOffset: 1_700_000_000_000,
+          wallClockOffset: WALL_AHEAD,
           patience: Infinity,
           grace: SESSION_TIMEOUT + 500,
         }).map(({ rule, what }) => `${rule}: ${what}`),
@@ -44,13 +55,65 @@ export function contention({ name, make, kind }: LockWorld, contenders: number, 
 }
 
 export const mutex: LockWorld = { name: 'Mutex', make: (client, path) => new Mutex(client, path), kind: kinds.queue }
+
+export const textbook: LockWorld = {
+  name: 'Mutex without look-ahead',
+  make: (client, path) => new Mutex(client, path, { lookAhead: false }),
+  kind: kinds.queue,
+}
+
+export const kazoo: LockWorld = {
+  name: 'Mutex with names of kazoo',
+  make: (client, path) => new Mutex(client, path, { dialect: 'kazoo' }),
+  kind: kinds.queue,
+}
+
 export const ticketMutex: LockWorld = {
   name: 'TicketMutex',
   make: (client, path) => new TicketMutex(client, path),
   kind: kinds.tickets,
 }
-export const textbook: LockWorld = {
-  name: 'Mutex without look-ahead',
-  make: (client, path) => new Mutex(client, path, { lookAhead: false }),
+
+export const reentrantMutex: LockWorld = {
+  name: 'ReentrantMutex',
+  make: (client, path) => new ReentrantMutex(client, path),
+  kind: kinds.queue,
+  options: nth => ({ owner: names[nth] }),
+}
+
+/** The first contender writes and then reads, and the others read. */
+export const readWriteLock: LockWorld = {
+  name: 'ReadWriteLock, a writer with a downgrade, and readers',
+  make: (client, path, nth) => {
+    const lock = new ReadWriteLock(client, path)
+    return nth === 0 ? lock.writeLock : lock.readLock
+  },
+  kind: kinds.readWrite,
+  options: nth => ({ owner: names[nth], downgrade: true }),
+}
+
+/** The first contender reads, and the others write. */
+export const writers: LockWorld = {
+  ...readWriteLock,
+  name: 'ReadWriteLock, a reader and writers',
+  make: (client, path, nth) => {
+    const lock = new ReadWriteLock(client, path)
+    return nth === 0 ? lock.readLock : lock.writeLock
+  },
+  options: nth => ({ owner: names[nth] }),
+}
+
+export const semaphore = (permits: number): LockWorld => ({
+  name: `Semaphore of ${permits}`,
+  make: (client, path) => new Semaphore(client, path, permits),
+  kind: kinds.semaphore(permits),
+  inner: new Map([[`${PATH}/locks`, kinds.gate]]),
+})
+
+const election = lockKinds.get('/election')
+
+export const leaderElection: LockWorld = {
+  name: 'LeaderElection',
+  make: (client, path) => (election as NonNullable<typeof election>).make(client, path, () => 0),
   kind: kinds.queue,
 }

@@ -12,7 +12,7 @@ interface Timer {
   readonly callback: () => void
 }
 
-const WALL_AHEAD = 1_700_000_000_000
+export const WALL_AHEAD = 1_700_000_000_000
 
 export class ProcessClock implements Clock {
   readonly #time: WorldTime

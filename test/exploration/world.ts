@@ -9,7 +9,9 @@ import { seededRandom } from '../support/seeded-random.ts'
 import { nextTick } from 'node:process'
 import { Fingerprint } from './fingerprint.ts'
 import { Process, type HeldBack } from './process.ts'
-import { ProcessClock, WorldTime } from './process-clock.ts'
+import { ProcessClock, WALL_AHEAD, WorldTime } from './process-clock.ts'
+
+export { WALL_AHEAD }
 
 export const SESSION_TIMEOUT = 4000
 const TICK = 2000

@@ -2,12 +2,13 @@
 import { locks } from './bugs/locks.ts'
 import { queue } from './bugs/queue.ts'
 import { recipes } from './bugs/recipes.ts'
+import { races } from './bugs/races.ts'
 import { requests } from './bugs/requests.ts'
 import { rest } from './bugs/rest.ts'
 import { server } from './bugs/server.ts'
 import { session } from './bugs/session.ts'
 import type { PlantedBug } from './planted-bug.ts'
 
-export const catalogue: readonly PlantedBug[] = [session, requests, rest, queue, locks, recipes, server]
+export const catalogue: readonly PlantedBug[] = [session, requests, rest, races, queue, locks, recipes, server]
   .flat()
   .flatMap(({ file, caughtBy, bugs }) => bugs.map(bug => ({ file, caughtBy, ...bug })))
