@@ -126,6 +126,14 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/observability.md',
       },
       {
+        ...{
+          name: 'troubleshooting',
+          title: 'Troubleshooting',
+          about: 'Each message: its cause, its fate, what to do',
+        },
+        document: 'docs/troubleshooting.md',
+      },
+      {
         ...{ name: 'cli', title: 'Command line', about: 'The program zkwire, for shells and scripts' },
         document: 'docs/cli.md',
       },
