@@ -11,8 +11,9 @@ export function logEvents(log) {
     log.warn({ session: hex(sessionId), cause: cause.message }, 'connection lost')
   })
   subscribe('zkwire:state', ({ sessionId, state, previous }) => {
-    const level = state === 'expired' || state === 'authFailed' ? 'error' : 'info'
-    log[level]({ session: hex(sessionId), state, previous }, 'state changed')
+    const fields = { session: hex(sessionId), state, previous }
+    if (state === 'expired' || state === 'authFailed') log.error(fields, 'state changed')
+    else log.info(fields, 'state changed')
   })
   subscribe('zkwire:acquire', ({ lock, held, ms }) => {
     if (held) log.info({ lock, token: String(held.token), waitedMs: Math.round(ms) }, 'lock held')
