@@ -26,8 +26,14 @@ export interface KerberosModule {
 export interface KerberosClient {
   /** True when the client and the server have proved who they are. */
   readonly contextComplete: boolean
+  /**
+   * Takes the server's token, in base64, or an empty string for the first step. Returns the token for the server, or null
+   * if there is none. Rejects if the ticket or the server is refused.
+   */
   step(challenge: string): Promise<string | null>
+  /** Takes a wrapped message of the server, in base64, and returns what it holds, in base64. */
   unwrap(challenge: string): Promise<string>
+  /** Takes a message for the server, in base64, and returns it wrapped, in base64. */
   wrap(challenge: string): Promise<string>
 }
 

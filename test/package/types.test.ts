@@ -11,6 +11,7 @@ import { run, userWithPackage, write, type User } from './user.ts'
 const imports = `
 import { connect, type Client, type ConnectOptions } from 'zkwire'
 import * as workers from 'zkwire/cloudflare'
+import { instrument, type Instrumentation } from 'zkwire/opentelemetry'
 import { constants, operations, paths, records } from 'zkwire/protocol'
 import { Mutex, type Held, type Services } from 'zkwire/recipes'
 import { digestMd5 } from 'zkwire/sasl'
@@ -30,6 +31,7 @@ export const register = async (services: Services) => {
   const registration = await services.register({ name: 'api', port: undefined })
   await registration.update({ address: undefined })
 }
+export const instrumentation: Instrumentation = instrument()
 export const opcode: number = constants.opcodes.create + operations.create.opcode
 export const version: number = records.Stat.decode(new Uint8Array()).version
 // @ts-expect-error the connect of zkwire/cloudflare has no such option

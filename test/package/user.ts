@@ -16,6 +16,7 @@ const dependencies = {
   ...{ '@types/jest': '^30.0.0', '@types/node': '^20.19.0', '@cloudflare/workers-types': '^5.0.0', vitest: '^4.1.0' },
   ...{ esbuild: '^0.28.0', rollup: '^4.0.0', '@rollup/plugin-node-resolve': '^16.0.0', vite: '^8.0.0' },
   ...{ '@rollup/plugin-commonjs': '^29.0.0', webpack: '^5.0.0', 'webpack-cli': '^7.0.0' },
+  '@opentelemetry/api': '^1.9.1',
   ...{ publint: '^0.3.0', '@arethetypeswrong/cli': '^0.18.0' },
   ...{
     typescript: '~6.0.0',
@@ -30,7 +31,7 @@ export const nodes = { 'Node 20': 'node-20', 'Node 22': 'node-22', 'Node 24': 'n
 export interface User {
   /** The folder with the tarball and an installed package. Tools and @types/node are found from there. */
   directory: string
-  /** A folder with a copy of the package. Nothing else is found from there. */
+  /** A folder with a copy of the package, and the API of OpenTelemetry. Nothing else is found from there. */
   bare: string
   tarball: string
   /** The paths of the files in the package. */
@@ -54,6 +55,9 @@ async function install(): Promise<User> {
   const tarball = await installPackage(directory)
   await symlink(tools, join(temporary, 'project', 'node_modules'))
   await cp(join(directory, 'node_modules'), join(bare, 'node_modules'), { recursive: true })
+  await cp(join(tools, '@opentelemetry', 'api'), join(bare, 'node_modules', '@opentelemetry', 'api'), {
+    recursive: true,
+  })
   const installed = await readdir(join(directory, 'node_modules', 'zkwire'), { recursive: true, withFileTypes: true })
   const files = installed
     .filter(each => each.isFile())

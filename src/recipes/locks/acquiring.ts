@@ -1,7 +1,6 @@
 // What the locks publish on channels of node:diagnostics_channel: each attempt to acquire, and each end of a hold.
 import { channel } from 'node:diagnostics_channel'
 import { clockOf } from '../../client/recipe-support.ts'
-import type { Abort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { cancellable, releasing, type RecipeCall } from '../node/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
@@ -104,9 +103,16 @@ async function published<H extends Held | null>(
 /**
  * Publishes that a lock is not held any more, if that interests a subscriber.
  * @param since when it was acquired, by the client's clock
- * @param lost has aborted if the lock was lost
+ * @param lost an Abort that is done if the lock was lost. Its class is not named, because this file is among the public
+ * declarations, and some users have no type AbortController.
  */
-export function publishEnd(client: Client, lock: string, held: Held, since: number, lost: Abort): void {
+export function publishEnd(
+  client: Client,
+  lock: string,
+  held: Held,
+  since: number,
+  lost: { readonly isDone: boolean; readonly signal: AbortSignal },
+): void {
   if (!channels.release.hasSubscribers) return
   const { sessionId } = client
   const error: unknown = lost.isDone ? lost.signal.reason : undefined

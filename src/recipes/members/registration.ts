@@ -15,6 +15,7 @@ import { serviceTypes, type ServiceInstance, type ServiceType } from './service-
  * registration.instance.payload?.weight // => 3
  */
 export interface NewInstance<P = unknown> extends Optional<Omit<ServiceInstance<P>, 'uriSpec' | 'name'>> {
+  /** The name of the service. A node of this name holds its instances. */
   readonly name: string
   /** Text such as `{scheme}://{address}:{port}`, or its parts. Default: none. */
   readonly uriSpec?: string | ServiceInstance['uriSpec'] | undefined
