@@ -17,6 +17,11 @@ export class ProcessTree {
   readonly #leader: number
   /** A process that was alive at the last look. While it lives, /proc need not be searched. */
   #witness: number | undefined
+  /**
+   * The processes that had ended at the last look; undefined if one was alive. A process may start another one and end
+   * while /proc is read, so that the list has neither of them alive. The list of the next look has the new one.
+   */
+  #ended: ReadonlySet<number> | undefined
 
   /** @param leader the pid of the program, which leads its session */
   constructor(leader: number) {
@@ -32,12 +37,18 @@ export class ProcessTree {
     return groups.map(group => send(group, signal)).every(outcome => outcome !== 'denied')
   }
 
-  /** True if no process is left. One that has ended, but that its parent has not asked for its status, counts as gone. */
+  /**
+   * True if two looks in a row have found no process. One that has ended, but that its parent has not asked for its
+   * status, counts as gone.
+   */
   get isEmpty(): boolean {
     if (this.#witness !== undefined && this.#isAlive(this.#witness)) return false
     const members = this.#members()
     this.#witness = members.find(({ isZombie }) => !isZombie)?.pid
-    if (members.length > 0) return this.#witness === undefined
+    const before = this.#ended
+    this.#ended = this.#witness === undefined ? new Set(members.map(({ pid }) => pid)) : undefined
+    if (before === undefined || !members.every(({ pid }) => before.has(pid))) return false
+    if (members.length > 0) return true
     // Without /proc, or if it hides the processes of other users.
     return send(this.#leader, 0) === 'gone'
   }
