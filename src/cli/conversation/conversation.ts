@@ -14,6 +14,8 @@ export interface Line {
   isPing: boolean
   /** What the frame is. Undefined if the line is not about a frame, or the frame is not whole. */
   frame?: Pick<Explanation, 'from' | 'op' | 'xid'>
+  /** The whole frame, with its length prefix. Undefined if `frame` is. */
+  bytes?: Buffer
 }
 
 /** The type of a TLS handshake record. */
@@ -105,7 +107,7 @@ export class Conversation {
     const explanation = explain(frame, { from, first, opcode })
     const { sentence, dump, op } = explanation
     if (from === 'server' && !first && frame.length >= ZXID_END) this.#onZxid(frame.readBigInt64BE(8))
-    this.#onLine({ sentence, dump, isPing: xid === xids.ping, frame: { from, op, xid: explanation.xid } })
+    this.#onLine({ sentence, dump, isPing: xid === xids.ping, frame: { from, op, xid: explanation.xid }, bytes: frame })
   }
 
   /** A frame of which only some bytes are known. Its header may be among the first ones. */

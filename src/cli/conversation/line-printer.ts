@@ -54,6 +54,11 @@ export class LinePrinter {
     }
   }
 
+  /** Prints the JSON value if the user wants JSON, and otherwise the lines. */
+  show(value: unknown, lines: () => readonly string[]): void {
+    this.#add(this.#out.isJson ? jsonText(value) : lines().join('\n'))
+  }
+
   #add(line: string): void {
     if (this.#length > this.#mostPending) {
       this.#omitted++

@@ -1,33 +1,41 @@
 // A TCP proxy that forwards all bytes unchanged, and reports each frame.
-// May import: cli/conversation/conversation.ts, transport/transport.ts.
+// May import: cli/conversation/conversation.ts, protocol/index.ts, transport/transport.ts.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Address } from '../../transport/transport.ts'
 import { Conversation, type Line } from '../conversation/conversation.ts'
 
-/** Called with each line, and the number of its connection, counted from 1. */
-export type OnLine = (connection: number, line: Line) => void
+/** A connection that a client has opened. */
+export interface TracedConnection {
+  /** Counted from 1. */
+  readonly number: number
+  /** The address and the port of the client. */
+  readonly client: string
+}
+
+/** Called for each connection. Returns what is called with each line of it. */
+export type OnConnection = (connection: TracedConnection) => (line: Line) => void
 
 export class TraceProxy {
   readonly #server: Server
   readonly #target: Address
-  readonly #onLine: OnLine
+  readonly #onConnection: OnConnection
   readonly #sockets = new Set<Socket>()
   #connections = 0
 
-  private constructor(server: Server, target: Address, onLine: OnLine) {
+  private constructor(server: Server, target: Address, onConnection: OnConnection) {
     this.#server = server
     this.#target = target
-    this.#onLine = onLine
+    this.#onConnection = onConnection
     server.on('connection', near => this.#forward(near))
   }
 
   /** @param listen port 0 selects any free port. Rejects if the port is not available. */
-  static async start(listen: Address, target: Address, onLine: OnLine): Promise<TraceProxy> {
+  static async start(listen: Address, target: Address, onConnection: OnConnection): Promise<TraceProxy> {
     const server = createServer({ noDelay: true, allowHalfOpen: true })
     server.listen(listen)
     await once(server, 'listening')
-    return new TraceProxy(server, target, onLine)
+    return new TraceProxy(server, target, onConnection)
   }
 
   get address(): Address {
@@ -44,11 +52,12 @@ export class TraceProxy {
   }
 
   #forward(near: Socket): void {
-    const connection = ++this.#connections
-    const report = (sentence: string) => this.#onLine(connection, { sentence, dump: '', isPing: false })
-    const conversation = new Conversation(line => this.#onLine(connection, line))
+    const [address, port] = [near.remoteAddress ?? 'an unknown address', near.remotePort ?? 'unknown']
+    const onLine = this.#onConnection({ number: ++this.#connections, client: `${shownHost(address)}:${port}` })
+    const report = (sentence: string) => onLine({ sentence, dump: '', isPing: false })
+    const conversation = new Conversation(onLine)
     const far = connect({ ...this.#target, noDelay: true, allowHalfOpen: true })
-    report(`opened by ${near.remoteAddress ?? 'an unknown address'}, port ${near.remotePort ?? 'unknown'}`)
+    report(`opened by ${address}, port ${port}`)
     for (const [from, source, sink] of [
       ['client', near, far],
       ['server', far, near],
@@ -68,3 +77,6 @@ export class TraceProxy {
     })
   }
 }
+
+/** Returns a host as it stands before a port: an IPv6 address in brackets. */
+export const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)

@@ -9,7 +9,11 @@ describe('the proxy of zkwire trace', () => {
     const target = createServer(socket => socket.end()).listen(0, '127.0.0.1')
     await once(target, 'listening')
     const { port } = target.address() as AddressInfo
-    const proxy = await TraceProxy.start({ host: '127.0.0.1', port: 0 }, { host: '127.0.0.1', port }, () => undefined)
+    const proxy = await TraceProxy.start(
+      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port },
+      () => () => undefined,
+    )
     const forward = async (count: number) => {
       for (let i = 0; i < count; i++) {
         const socket = connect(proxy.address).resume()
