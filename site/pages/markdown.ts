@@ -80,9 +80,10 @@ export class Markdown {
     rules.link_open = (tokens, i, options, _, self) => {
       const [token, text] = [tokens[i], tokens[i + 1]]
       const target = String(token?.attrGet('href'))
+      const [file = ''] = target.split('#')
       depth++
       token?.attrSet('href', linking.link(target))
-      if (text !== undefined && target.endsWith(text.content)) text.content = linking.title(target) ?? text.content
+      if (text !== undefined && file.endsWith(text.content)) text.content = linking.title(file) ?? text.content
       return self.renderToken(tokens, i, options)
     }
     rules.link_close = (tokens, i, options, _, self) => {
@@ -91,7 +92,10 @@ export class Markdown {
     }
     rules.image = tokens => {
       const token = tokens.find(({ type }) => type === 'image')
-      return String(html`<img src="${linking.link(String(token?.attrGet('src')))}" alt="${token?.content ?? ''}" />`)
+      const address = linking.link(String(token?.attrGet('src')))
+      return String(
+        html`<span class="picture" tabindex="0"><img src="${address}" alt="${token?.content ?? ''}" /></span>`,
+      )
     }
     rules.heading_open = (tokens, i, options, _, self) => {
       depth++ // no link in a heading besides its own
@@ -109,11 +113,22 @@ export class Markdown {
     rules.code_inline = (tokens, i) => {
       const text = tokens[i]?.content ?? ''
       const address = depth > 0 ? undefined : addressOf(text, linking)
-      const code = html`<code>${text}</code>`
+      const code = html`<code>${inTable ? breakable(text) : text}</code>`
       return String(address === undefined ? code : html`<a class="api" href="${address}">${code}</a>`)
     }
-    rules.table_open = () => '<div class="scroll" tabindex="0"><table>'
-    rules.table_close = () => '</table></div>'
+    let inTable = false
+    rules.table_open = () => {
+      inTable = true
+      return '<div class="scroll" tabindex="0"><table>'
+    }
+    rules.table_close = () => {
+      inTable = false
+      return '</table></div>'
+    }
+    rules.td_open = (tokens, i, options, _, self) => {
+      if ((tokens[i + 1]?.content.length ?? 0) >= LONG_CELL) tokens[i]?.attrSet('class', 'long')
+      return self.renderToken(tokens, i, options)
+    }
     // A column without a name has no header cell.
     for (const type of ['th_open', 'th_close'])
       rules[type] = (tokens, i, options, _, self) => {
@@ -144,6 +159,13 @@ export class Markdown {
     </div>`
   }
 }
+
+/** The number of characters from which on a cell needs some width on a phone. */
+const LONG_CELL = 30
+
+/** Code may be broken after these signs, but not within a name: columns of tables are narrow. */
+const breakable = (code: string): Html[] =>
+  code.split(/(?<=[/.(=,&|-])(?=\w)/).map((part, i) => (i === 0 ? html`${part}` : html`<wbr />${part}`))
 
 /** Names that are links in a text: `Mutex`, `connect()`, and also `new Mutex()`. Others may be ordinary words. */
 function addressOf(text: string, linking: Linking): string | undefined {
