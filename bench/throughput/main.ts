@@ -1,5 +1,5 @@
 // `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process.
-// See bench/README.md.
+// See bench/method.md.
 // May import: bench/measure/statistics.ts, bench/output, bench/processes, src/index.ts, src/protocol/index.ts,
 // environment.
 import { mkdir, writeFile } from 'node:fs/promises'

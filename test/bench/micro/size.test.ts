@@ -25,8 +25,8 @@ describe('the size of the client', () => {
     expect(size.brotli).to.be.within(BUDGET.brotli / 2, BUDGET.brotli)
   })
 
-  it('differs by at most a tenth from the figures in bench/README.md, in total and for each part', () => {
-    const page = readDocument('bench/README.md')
+  it('differs by at most a tenth from the figures in bench/profiles.md, in total and for each part', () => {
+    const page = readDocument('bench/profiles.md')
     const [, minified, brotli] = /`connect` with `Mutex` is ([\d.]+) kB, ([\d.]+) kB with\s+brotli/.exec(page) ?? []
     expect(Number(minified) * 1000).to.be.closeTo(size.minified, size.minified / 10)
     expect(Number(brotli) * 1000).to.be.closeTo(size.brotli, size.brotli / 10)

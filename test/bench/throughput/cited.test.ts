@@ -1,4 +1,4 @@
-// The figures that bench/README.md cites must be those of about the present code.
+// The figures that bench/profiles.md cites must be those of about the present code.
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -16,7 +16,7 @@ const git = async (...args: string[]): Promise<string | undefined> => {
 }
 
 describe('the cited cost of a call', () => {
-  const commits = [...readDocument('bench/README.md').matchAll(/measured on commit `([0-9a-f]{7,40})`/g)]
+  const commits = [...readDocument('bench/profiles.md').matchAll(/measured on commit `([0-9a-f]{7,40})`/g)]
 
   it('has the commit on which it was measured', () => {
     expect(commits).to.have.length(1)
@@ -36,6 +36,6 @@ describe('the cited cost of a call', () => {
       return this.skip()
     }
     expect(later, `the history has no commit ${commit}`).to.be.a('string')
-    expect(Number(later), 'measure anew: see "Calls before and after a change" in bench/README.md').to.be.at.most(MOST)
+    expect(Number(later), 'measure anew: see "Calls before and after a change" in bench/method.md').to.be.at.most(MOST)
   })
 })
