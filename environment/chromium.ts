@@ -1,17 +1,10 @@
 // Starts Debian's Chromium, headless, for Playwright.
-import { existsSync } from 'node:fs'
-import { chromium, type Browser } from 'playwright-core'
+import { chromium as playwright, type Browser } from 'playwright-core'
 import { ensureInstalled } from './debian-package.ts'
-
-const program = '/usr/bin/chromium'
+import { chromium } from './needs.ts'
 
 export async function startChromium(): Promise<Browser> {
-  await ensureInstalled({
-    name: 'Chromium',
-    package: 'chromium',
-    isInstalled: () => existsSync(program),
-    alternatives: 'install the Debian package chromium',
-  })
+  await ensureInstalled(chromium)
   // Chromium cannot sandbox as root, and a container has little shared memory. Only our own page is opened.
-  return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  return playwright.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }

@@ -4,22 +4,15 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-
-export interface Requirement {
-  /** The name of the program in messages. */
-  name: string
-  package: string
-  isInstalled: () => boolean | Promise<boolean>
-  /** Other ways to provide it, shown in the error. */
-  alternatives: string
-}
+import { expectDeclared, type DebianPackage, type Need } from './needs.ts'
 
 /**
  * Makes sure that the program is installed. Installs its package if it is missing and the process runs as root.
- * @throws Error with the alternatives if the program cannot be installed
+ * @throws Error with the alternatives if the program cannot be installed, or if the suite has not declared it
  */
-export async function ensureInstalled(requirement: Requirement): Promise<void> {
+export async function ensureInstalled(requirement: DebianPackage): Promise<void> {
   const { name, package: packageName, isInstalled } = requirement
+  expectDeclared(requirement)
   if (await isInstalled()) return
   if (process.getuid?.() !== 0) throw notFound(requirement, 'it is not on this machine, and only root can install it')
   if (!existsSync('/usr/bin/apt-get'))
@@ -76,5 +69,5 @@ const aptGet = (args: readonly string[], directory = '/') =>
     maxBuffer: 0x100_0000,
   })
 
-export const notFound = ({ name, alternatives }: Pick<Requirement, 'name' | 'alternatives'>, why: string): Error =>
+export const notFound = ({ name, alternatives }: Pick<Need, 'name' | 'alternatives'>, why: string): Error =>
   new Error(`${name} was not found: ${why}\nTo provide it: ${alternatives}`)

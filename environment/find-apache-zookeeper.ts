@@ -2,23 +2,13 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { notFound, ensureInstalled } from './debian-package.ts'
-
-export const DEBIAN_JARS = '/usr/share/java'
+import { DEBIAN_JARS, zookeeper } from './needs.ts'
 
 /** The manifest of Debian's zookeeper.jar lists most dependencies, but not all of netty (for TLS), and no logger. */
 const NETTY = ['buffer', 'codec', 'common', 'handler', 'resolver', 'transport'].map(name => `netty-${name}`)
 const DEBIAN_CLASS_PATH = ['zookeeper', ...NETTY, 'slf4j-simple']
   .map(name => join(DEBIAN_JARS, `${name}.jar`))
   .join(':')
-
-const zookeeper = {
-  name: 'Apache ZooKeeper',
-  package: 'zookeeper',
-  isInstalled: () => existsSync(join(DEBIAN_JARS, 'zookeeper.jar')),
-  alternatives:
-    'point ZOOKEEPER_HOME at an unpacked binary distribution; install the Debian package zookeeper; for the benchmark, ' +
-    'name a running server with --server host:port.',
-}
 
 let found: Promise<string> | undefined
 

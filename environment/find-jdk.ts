@@ -1,24 +1,12 @@
 // Finds a Java compiler, for tests that use ZooKeeper's own classes. The server itself needs only a Java runtime.
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { notFound, ensureInstalled } from './debian-package.ts'
+import { jdk } from './needs.ts'
 
 export interface Jdk {
   java: string
   javac: string
-}
-
-const jdk = {
-  name: 'javac',
-  package: 'default-jdk-headless',
-  isInstalled: () =>
-    promisify(execFile)('javac', ['-version']).then(
-      () => true,
-      () => false,
-    ),
-  alternatives: 'apt-get install default-jdk-headless; point JAVA_HOME at any JDK from 11 on.',
 }
 
 let found: Promise<Jdk> | undefined

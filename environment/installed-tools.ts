@@ -1,10 +1,9 @@
 // Installs tools from npm that only one suite needs, in a folder of their own.
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-
-export const root = join(import.meta.dirname, '..')
+import { expectDeclared, type NpmTools } from './needs.ts'
 
 export async function npm(cwd: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('npm', args, { cwd })
@@ -12,16 +11,16 @@ export async function npm(cwd: string, ...args: string[]): Promise<string> {
 }
 
 /** Installs the tools, unless the last run has installed the same ones. Resolves with the path of their node_modules. */
-export async function installTools(suite: string, dependencies: Readonly<Record<string, string>>): Promise<string> {
-  const directory = join(root, '.cache', suite)
-  const manifest = JSON.stringify({ private: true, dependencies })
-  const complete = join(directory, 'complete.json')
-  if ((await readFile(complete, 'utf8').catch(() => '')) !== manifest) {
+export async function installTools(tools: NpmTools): Promise<string> {
+  const { directory, manifest, name, how } = tools
+  expectDeclared(tools)
+  if (!(await tools.isInstalled())) {
+    process.stderr.write(`${name} is missing: ${how}\n`)
     await rm(directory, { recursive: true, force: true })
     await mkdir(directory, { recursive: true })
     await writeFile(join(directory, 'package.json'), manifest)
     await npm(directory, 'install', '--no-package-lock', '--no-audit', '--no-fund')
-    await writeFile(complete, manifest)
+    await writeFile(join(directory, 'complete.json'), manifest)
   }
   return join(directory, 'node_modules')
 }

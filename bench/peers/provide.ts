@@ -5,17 +5,15 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { CURATOR_JARS, provideCurator, provideKazoo, PYTHON } from '../../environment/other-libraries.ts'
+import { CURATOR_JARS, provideCurator, provideKazoo } from '../../environment/other-libraries.ts'
 import { ensureInstalled, fetchUpstreamArchive } from '../../environment/debian-package.ts'
-import { DEBIAN_JARS } from '../../environment/find-apache-zookeeper.ts'
 import { installTools } from '../../environment/installed-tools.ts'
 import { javaCommand } from '../../environment/java-program.ts'
+import { C_HEADERS, cClient, cCompiler, DEBIAN_JARS, nodeZooKeeperClient, PYTHON } from '../../environment/needs.ts'
 import type { Command } from './driver.ts'
 import type { LibraryName } from './libraries.ts'
 
 const run = promisify(execFile)
-
-const NODE_ZOOKEEPER_CLIENT = { 'node-zookeeper-client': '1.1.3' }
 
 const driver = (name: string) => fileURLToPath(new URL(`drivers/${name}`, import.meta.url))
 
@@ -52,7 +50,7 @@ const providers: Record<LibraryName, (options: Provision) => Promise<Provided>> 
   },
   'C client': provideZooLock,
   'node-zookeeper-client': async () => {
-    const path = join(await installTools('peers', NODE_ZOOKEEPER_CLIENT), 'node-zookeeper-client')
+    const path = join(await installTools(nodeZooKeeperClient), 'node-zookeeper-client')
     const command = [process.execPath, '--import', 'tsx', driver('handwritten.ts'), path] as const
     return { command, version: await packageVersion(path) }
   },
@@ -73,30 +71,19 @@ async function jarVersion(name: string): Promise<string> {
   return versions[0] ?? 'unknown'
 }
 
-const HEADERS = '/usr/include/zookeeper'
 const CACHE = fileURLToPath(new URL('../../.cache/peers-c/', import.meta.url))
 
 async function provideZooLock({ zooLock }: Provision): Promise<Provided> {
   const sources = await sourcesOfZooLock(zooLock)
-  await ensureInstalled({
-    name: 'gcc',
-    package: 'build-essential',
-    isInstalled: () => existsSync('/usr/bin/gcc'),
-    alternatives: 'install the Debian package build-essential.',
-  })
-  await ensureInstalled({
-    name: 'the C client',
-    package: 'libzookeeper-mt-dev',
-    isInstalled: () => existsSync(join(HEADERS, 'zookeeper.h')),
-    alternatives: 'install the Debian package libzookeeper-mt-dev.',
-  })
+  await ensureInstalled(cCompiler)
+  await ensureInstalled(cClient)
   await mkdir(CACHE, { recursive: true })
   const program = join(CACHE, 'contenders')
   await run('gcc', [
-    ...['-O2', '-pthread', '-DTHREADED', '-o', program, `-I${HEADERS}`, `-I${join(sources, 'include')}`],
+    ...['-O2', '-pthread', '-DTHREADED', '-o', program, `-I${C_HEADERS}`, `-I${join(sources, 'include')}`],
     ...[driver('contenders.c'), join(sources, 'src/zoo_lock.c'), '-lzookeeper_mt'],
   ])
-  const header = await readFile(join(HEADERS, 'zookeeper_version.h'), 'utf8')
+  const header = await readFile(join(C_HEADERS, 'zookeeper_version.h'), 'utf8')
   return { command: [program], version: /ZOO_VERSION "([^"]+)"/.exec(header)?.[1] ?? 'unknown' }
 }
 

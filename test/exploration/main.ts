@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../../environment/installed-tools.ts'
+import { root } from '../../environment/needs.ts'
 import { explorations, titleOf } from './bounds.ts'
 import { explore, type Report } from './explorer.ts'
 import { minimised, tell } from './story.ts'

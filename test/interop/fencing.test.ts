@@ -3,7 +3,6 @@ import { expect } from 'chai'
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,6 +10,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { expectFencing, loadStore, type FencedStore } from '../docs/fencing-story.ts'
 import { ensureInstalled } from '../../environment/debian-package.ts'
+import { postgresql } from '../../environment/needs.ts'
 
 const VERSIONS = '/usr/lib/postgresql'
 
@@ -28,12 +28,7 @@ describe('docs/fencing.md', () => {
 
   before(async function () {
     this.timeout(120_000)
-    await ensureInstalled({
-      name: 'PostgreSQL',
-      package: 'postgresql',
-      isInstalled: () => existsSync(VERSIONS),
-      alternatives: 'apt-get install postgresql',
-    })
+    await ensureInstalled(postgresql)
     const [version = ''] = await readdir(VERSIONS)
     const program = (name: string) => join(VERSIONS, version, 'bin', name)
     const user = await runner()

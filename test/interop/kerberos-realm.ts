@@ -1,7 +1,6 @@
 // A Kerberos realm of MIT: a KDC on the loopback interface, keytabs, and tickets, all in one folder.
 import { spawn, execFile, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { connect } from 'node:net'
@@ -12,6 +11,7 @@ import { runAtExit } from '../../environment/at-exit.ts'
 import { ensureInstalled } from '../../environment/debian-package.ts'
 import { freePort } from '../../environment/free-port.ts'
 import { installTools } from '../../environment/installed-tools.ts'
+import { fakeTime, kerberos, kerberosModule } from '../../environment/needs.ts'
 import { until } from '../../environment/until.ts'
 import type { KerberosModule } from '../../src/sasl/index.ts'
 
@@ -20,32 +20,10 @@ const run = promisify(execFile)
 
 /** Installs MIT Kerberos, and the npm package `kerberos`, which is compiled here if it has no binary for this machine. */
 export async function installKerberos(): Promise<KerberosModule> {
-  for (const [name, file] of [
-    ['krb5-kdc', '/usr/sbin/krb5kdc'],
-    ['krb5-admin-server', '/usr/sbin/kadmin.local'],
-    ['krb5-user', '/usr/bin/kinit'],
-    ['libkrb5-dev', '/usr/include/gssapi/gssapi.h'],
-  ] as const)
-    await ensureInstalled({
-      name,
-      package: name,
-      isInstalled: () => existsSync(file),
-      alternatives: `apt-get install ${name}`,
-    })
-  await ensureInstalled({
-    name: 'libfaketime',
-    package: 'libfaketime',
-    isInstalled: () => fakeTime() !== undefined,
-    alternatives: 'apt-get install libfaketime',
-  })
-  const modules = await installTools('kerberos', { kerberos: '7.0.0' })
+  for (const each of kerberos) await ensureInstalled(each)
+  const modules = await installTools(kerberosModule)
   return createRequire(join(modules, 'index.js'))('kerberos') as KerberosModule
 }
-
-const fakeTime = (): string | undefined =>
-  readdirSync('/usr/lib')
-    .map(name => `/usr/lib/${name}/faketime/libfaketime.so.1`)
-    .find(file => existsSync(file))
 
 export class KerberosRealm {
   readonly directory: string

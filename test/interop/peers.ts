@@ -7,8 +7,8 @@ import {
   provideCurator,
   provideDiscovery,
   provideKazoo,
-  PYTHON,
 } from '../../environment/other-libraries.ts'
+import { PYTHON } from '../../environment/needs.ts'
 import { SubprocessRpc } from '../../environment/subprocess-rpc.ts'
 import type { Contender } from './contender.ts'
 

@@ -6,8 +6,7 @@ import { once } from 'node:events'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { installTools } from '../../environment/installed-tools.ts'
-import { root } from '../../environment/installed-tools.ts'
-import { nodeBinary } from '../support/packed-package.ts'
+import { mutationTools, root } from '../../environment/needs.ts'
 import { copyRepository } from '../support/repository-copy.ts'
 import { fileResults, survivorsPage, type Report } from './report.ts'
 import { suites } from './suites.ts'
@@ -16,14 +15,7 @@ const [name = 'pure', ...files] = process.argv.slice(2)
 const suite = suites[name]
 if (suite === undefined) throw new Error(`there is no suite ${name}, only ${Object.keys(suites).join(', ')}`)
 
-/** StrykerJS 10 needs Node 22, and runs mocha 11 at most. */
-const tools = await installTools('mutants-tools', {
-  node: nodeBinary('^22.0.0'),
-  '@stryker-mutator/core': '10.0.0',
-  '@stryker-mutator/mocha-runner': '10.0.0',
-  mocha: '^11.0.0',
-  ...{ chai: '^6.0.0', 'fast-check': '^4.0.0', tsx: '^4.0.0', '@typescript/typescript6': '^6.0.0' },
-})
+const tools = await installTools(mutationTools)
 const directory = join(root, '.cache', 'mutants')
 const copy = join(directory, name)
 await rm(copy, { recursive: true, force: true })

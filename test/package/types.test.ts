@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readDocument } from '../support/document.ts'
 import { declaredCalls } from '../support/public-names.ts'
-import { root } from '../../environment/installed-tools.ts'
+import { root } from '../../environment/needs.ts'
 import { run, userWithPackage, write, type User } from './user.ts'
 
 const imports = `

@@ -7,23 +7,8 @@ import { delimiter, dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { runAtExit } from '../../environment/at-exit.ts'
 import { installTools } from '../../environment/installed-tools.ts'
-import { installPackage, nodeBinary } from '../support/packed-package.ts'
-
-/** The tools of users, with the oldest TypeScript that the README names, and the newest. */
-const dependencies = {
-  ...{ 'node-20': nodeBinary('~20.19.0'), 'node-22': nodeBinary('^22.0.0'), 'node-24': nodeBinary('^24.0.0') },
-  ...{ jest: '^30.0.0', 'babel-jest': '^30.0.0', '@babel/preset-env': '^7.0.0', 'ts-jest': '^29.4.0' },
-  ...{ '@types/jest': '^30.0.0', '@types/node': '^20.19.0', '@cloudflare/workers-types': '^5.0.0', vitest: '^4.1.0' },
-  ...{ esbuild: '^0.28.0', rollup: '^4.0.0', '@rollup/plugin-node-resolve': '^16.0.0', vite: '^8.0.0' },
-  ...{ '@rollup/plugin-commonjs': '^29.0.0', webpack: '^5.0.0', 'webpack-cli': '^7.0.0' },
-  '@opentelemetry/api': '^1.9.1',
-  ...{ publint: '^0.3.0', '@arethetypeswrong/cli': '^0.18.0' },
-  ...{
-    typescript: '~6.0.0',
-    'typescript-oldest': 'npm:typescript@~5.2.0',
-    'typescript-newest': 'npm:typescript@^7.0.0',
-  },
-}
+import { usersTools } from '../../environment/needs.ts'
+import { installPackage } from '../support/packed-package.ts'
 
 /** Each Node that users may have, with the folder of its binary in the tools. */
 export const nodes = { 'Node 20': 'node-20', 'Node 22': 'node-22', 'Node 24': 'node-24' } as const
@@ -47,7 +32,7 @@ export function userWithPackage(): Promise<User> {
 }
 
 async function install(): Promise<User> {
-  const tools = await installTools('package', dependencies)
+  const tools = await installTools(usersTools)
   const temporary = await realpath(await mkdtemp(join(tmpdir(), 'zkwire-package-')))
   runAtExit(() => rmSync(temporary, { recursive: true, force: true }))
   const directory = join(temporary, 'project', 'user')

@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { root } from '../../environment/installed-tools.ts'
+import { root } from '../../environment/needs.ts'
 import { copyRepository } from '../support/repository-copy.ts'
 import { catalogue } from './catalogue.ts'
 import { runTestFile, type Outcome } from './mocha-run.ts'

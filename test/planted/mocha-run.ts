@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { root } from '../../environment/installed-tools.ts'
+import { root } from '../../environment/needs.ts'
 
 export type Outcome =
   | { is: 'passed'; tests: number }

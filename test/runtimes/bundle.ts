@@ -2,7 +2,7 @@
 import { build, type Plugin } from 'esbuild'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../../environment/installed-tools.ts'
+import { root } from '../../environment/needs.ts'
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string

@@ -10,7 +10,7 @@ import { connect } from '../../src/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../../environment/until.ts'
 import { bundleWorker } from './bundle.ts'
-import { root } from '../../environment/installed-tools.ts'
+import { root } from '../../environment/needs.ts'
 import { installed, type Installed } from './install.ts'
 import { Worker } from './workerd.ts'
 

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { cp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { root } from '../../environment/installed-tools.ts'
+import { root } from '../../environment/needs.ts'
 import { installed, type Installed } from './install.ts'
 
 const examples = join(root, 'examples', 'testing')

@@ -1,24 +1,9 @@
 // Installs every runtime and test runner from npm, in a separate folder, so that only these tests need them. Installs
 // the packed package too.
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { npm, root } from '../../environment/installed-tools.ts'
-import { installPackage, nodeBinary } from '../support/packed-package.ts'
-
-const cache = join(root, '.cache', 'runtimes', 'installed')
-
-/** The oldest Node that package.json allows, and the newest of each later release line. */
-const dependencies = {
-  'node-20': nodeBinary('~20.19.0'),
-  'node-22': nodeBinary('^22.0.0'),
-  'node-24': nodeBinary('^24.0.0'),
-  'node-26': nodeBinary('^26.0.0'),
-  bun: '^1.4.0',
-  deno: '^2.9.0',
-  miniflare: '^4.0.0',
-  mocha: '^12.0.0',
-  vitest: '^4.1.0',
-}
+import { dirname, join } from 'node:path'
+import { installTools } from '../../environment/installed-tools.ts'
+import { runtimes } from '../../environment/needs.ts'
+import { installPackage } from '../support/packed-package.ts'
 
 export interface Installed {
   /** The folder with the runtimes. */
@@ -32,16 +17,12 @@ export interface Installed {
 
 let all: Promise<Installed> | undefined
 
-/** Installs the runtimes and the package once per process. The first call may download all runtimes. */
-export function installed(): Promise<Installed> {
-  const user = join(cache, 'user')
-  all ??= Promise.all([installRuntimes(), installPackage(user)]).then(([runtimes]) => ({ runtimes, user }))
-  return all
-}
+/** Installs the runtimes and the package once per process. The first call in a clone downloads all runtimes. */
+export const installed = (): Promise<Installed> => (all ??= install())
 
-async function installRuntimes(): Promise<string> {
-  await mkdir(cache, { recursive: true })
-  await writeFile(join(cache, 'package.json'), JSON.stringify({ private: true, dependencies }, null, 2))
-  await npm(cache, 'install', '--no-package-lock')
-  return cache
+async function install(): Promise<Installed> {
+  const directory = dirname(await installTools(runtimes))
+  const user = join(directory, 'user')
+  await installPackage(user)
+  return { runtimes: directory, user }
 }

@@ -1,7 +1,8 @@
 // Installs the package as users get it: packed, in a folder of its own.
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { npm, root } from '../../environment/installed-tools.ts'
+import { npm } from '../../environment/installed-tools.ts'
+import { root } from '../../environment/needs.ts'
 
 /** Packs the built package into a folder. Resolves with the path of the tarball. */
 export async function packInto(directory: string): Promise<string> {
@@ -19,6 +20,3 @@ export async function installPackage(directory: string): Promise<string> {
   await npm(directory, 'install', '--no-package-lock', '--offline', tarball)
   return tarball
 }
-
-/** The name under which npm has the binary of a Node release line for this machine. */
-export const nodeBinary = (range: string): string => `npm:node-${process.platform}-${process.arch}@${range}`

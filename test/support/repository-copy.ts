@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { cp, mkdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { root } from '../../environment/installed-tools.ts'
+import { root } from '../../environment/needs.ts'
 
 /** Copies the files that git knows or could add, and links the named folders. */
 export async function copyRepository(to: string, linked: Readonly<Record<string, string>>): Promise<void> {

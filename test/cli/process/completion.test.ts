@@ -1,11 +1,12 @@
 // `zkwire completion` in real shells: a name of a node is data, and never runs, whatever its characters.
 import { expect } from 'chai'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../../src/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { ensureInstalled } from '../../../environment/debian-package.ts'
+import { shells as shellPackages } from '../../../environment/needs.ts'
 import { main, zkwire } from './program.ts'
 import { installTmux, Tmux } from './tmux.ts'
 
@@ -51,11 +52,7 @@ describe('zkwire completion', function () {
 
   before(async () => {
     await installTmux()
-    for (const name of ['zsh', 'fish'])
-      await ensureInstalled({
-        ...{ name, package: name, alternatives: `apt-get install ${name}` },
-        isInstalled: () => existsSync(`/usr/bin/${name}`),
-      })
+    for (const each of shellPackages) await ensureInstalled(each)
     server = await Server.start()
     const zk = await connect(server.connectString)
     await zk.create('/n')

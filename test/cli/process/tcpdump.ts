@@ -1,28 +1,19 @@
 // Captures of tcpdump on the loopback interface.
 import { execFile, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { CaptureExplainer } from '../../../src/cli/capture/capture-explainer.ts'
 import { runAtExit } from '../../../environment/at-exit.ts'
 import { ensureInstalled } from '../../../environment/debian-package.ts'
 import { findApacheZooKeeper } from '../../../environment/find-apache-zookeeper.ts'
+import { tcpdump } from '../../../environment/needs.ts'
+import { provideKazoo } from '../../../environment/other-libraries.ts'
 import { until } from '../../../environment/until.ts'
 
 const TCPDUMP = '/usr/bin/tcpdump'
 
 export async function installClients(): Promise<void> {
-  await ensureInstalled({
-    name: 'tcpdump',
-    package: 'tcpdump',
-    isInstalled: () => existsSync(TCPDUMP),
-    alternatives: 'apt-get install tcpdump',
-  })
-  await ensureInstalled({
-    name: 'kazoo',
-    package: 'python3-kazoo',
-    isInstalled: () => existsSync('/usr/lib/python3/dist-packages/kazoo/client.py'),
-    alternatives: 'apt-get install python3-kazoo',
-  })
+  await ensureInstalled(tcpdump)
+  await provideKazoo()
 }
 
 export const capturing = (port: string): string[] => [

@@ -1,20 +1,14 @@
 // A program in a real terminal, which tmux provides: keys go in, and the screen is read.
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { runAtExit } from '../../../environment/at-exit.ts'
 import { ensureInstalled } from '../../../environment/debian-package.ts'
+import { tmux } from '../../../environment/needs.ts'
 import { until } from '../../../environment/until.ts'
 
 const run = promisify(execFile)
 
-export const installTmux = (): Promise<void> =>
-  ensureInstalled({
-    name: 'tmux',
-    package: 'tmux',
-    isInstalled: () => existsSync('/usr/bin/tmux'),
-    alternatives: 'apt-get install tmux',
-  })
+export const installTmux = (): Promise<void> => ensureInstalled(tmux)
 
 let count = 0
 

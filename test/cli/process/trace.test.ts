@@ -1,14 +1,13 @@
 // `zkwire trace`: the sessions of three clients through it, its options, and its errors.
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { connect } from '../../../src/index.ts'
 import { xids } from '../../../src/protocol/index.ts'
-import { ensureInstalled } from '../../../environment/debian-package.ts'
 import { findApacheZooKeeper } from '../../../environment/find-apache-zookeeper.ts'
 import { fourLetterWord } from '../../../environment/four-letter-word.ts'
 import { freePort } from '../../../environment/free-port.ts'
+import { provideKazoo } from '../../../environment/other-libraries.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 import { until } from '../../../environment/until.ts'
 import { Program, zkwire } from './program.ts'
@@ -19,12 +18,7 @@ describe('zkwire trace', function () {
   // Installing the package takes longer than a test.
   before(function () {
     this.timeout(300_000)
-    return ensureInstalled({
-      name: 'kazoo',
-      package: 'python3-kazoo',
-      isInstalled: () => existsSync('/usr/lib/python3/dist-packages/kazoo/client.py'),
-      alternatives: 'apt-get install python3-kazoo',
-    })
+    return provideKazoo()
   })
 
   it("prints this client's session, without secrets", async () => {

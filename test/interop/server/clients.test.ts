@@ -2,24 +2,14 @@
 // the same on both.
 import { expect } from 'chai'
 import { execFile, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Server } from '../../../src/server/index.ts'
 import { ensureInstalled } from '../../../environment/debian-package.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 import { until } from '../../../environment/until.ts'
-import { provideKazoo, PYTHON } from '../../../environment/other-libraries.ts'
-
-const CLI = '/usr/lib/zookeeper/bin/cli_mt'
-
-const provideCli = () =>
-  ensureInstalled({
-    name: 'the C client’s cli_mt',
-    package: 'zookeeper-bin',
-    isInstalled: () => existsSync(CLI),
-    alternatives: 'install the Debian package zookeeper-bin.',
-  })
+import { CLI_MT, cClientShell, PYTHON } from '../../../environment/needs.ts'
+import { provideKazoo } from '../../../environment/other-libraries.ts'
 
 describe('the embedded server behaves like Apache ZooKeeper', () => {
   let apache: string
@@ -28,7 +18,7 @@ describe('the embedded server behaves like Apache ZooKeeper', () => {
   before(async function () {
     this.timeout(600_000)
     await provideKazoo()
-    await provideCli()
+    await ensureInstalled(cClientShell)
     apache = (await sharedServer()).connectString
     embedded = await Server.start({ tickTime: 500 })
   })
@@ -94,7 +84,7 @@ const comparableLines = (shown: string): string[] =>
  */
 async function runConversation(connectString: string): Promise<string[]> {
   // Without stdbuf, cli_mt buffers its output when stdout is a pipe.
-  const cli = spawn('stdbuf', ['-oL', CLI, connectString], { timeout: 50_000 })
+  const cli = spawn('stdbuf', ['-oL', CLI_MT, connectString], { timeout: 50_000 })
   let before = ''
   let shown = ''
   cli.stdout.on('data', chunk => (shown += String(chunk)))

@@ -1,0 +1,282 @@
+// Everything that the suites install beside `npm ci`: what, why, how, and for which suite. `npm run needs SUITE` says
+// at the start of a suite what is missing, and will be installed.
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+export const root = join(import.meta.dirname, '..')
+
+/** The directory of the jars of Debian's packages. */
+export const DEBIAN_JARS = '/usr/share/java'
+
+/** The path is absolute, because another python on the PATH may not see Debian's packages. */
+export const PYTHON = '/usr/bin/python3'
+
+export interface Need {
+  /** The name in messages. */
+  name: string
+  /** What the tests use it for. */
+  why: string
+  /** Where it comes from, and by which command. */
+  how: string
+  isInstalled: () => boolean | Promise<boolean>
+  /** Other ways to provide it. */
+  alternatives: string
+}
+
+export interface DebianPackage extends Need {
+  package: string
+}
+
+/** Packages from npm that only some suites need, in a folder of their own. */
+export interface NpmTools extends Need {
+  directory: string
+  /** The text of the folder's package.json. */
+  manifest: string
+}
+
+const debian = (
+  packageName: string,
+  { alternatives = `apt-get install ${packageName}`, ...given }: Omit<Need, 'how' | 'alternatives'> & Partial<Need>,
+): DebianPackage => ({
+  ...{ package: packageName, how: `the Debian package ${packageName}, by apt-get`, alternatives },
+  ...given,
+})
+
+const hasFile = (file: string) => () => existsSync(file)
+const succeeds = (program: string, ...args: string[]) =>
+  promisify(execFile)(program, args).then(
+    () => true,
+    () => false,
+  )
+
+export const zookeeper = debian('zookeeper', {
+  name: 'Apache ZooKeeper',
+  why: 'the server of all tests that need a real one',
+  isInstalled: () => Boolean(process.env['ZOOKEEPER_HOME']) || existsSync(join(DEBIAN_JARS, 'zookeeper.jar')),
+  alternatives:
+    'point ZOOKEEPER_HOME at an unpacked binary distribution; install the Debian package zookeeper; for the benchmark, ' +
+    'name a running server with --server host:port.',
+})
+
+export const jdk = debian('default-jdk-headless', {
+  name: 'javac',
+  why: 'compiles the programs that use the Java classes of ZooKeeper and Curator',
+  isInstalled: () => Boolean(process.env['JAVA_HOME']) || succeeds('javac', '-version'),
+  alternatives: 'apt-get install default-jdk-headless; point JAVA_HOME at any JDK from 11 on.',
+})
+
+export const chromium = debian('chromium', {
+  name: 'Chromium',
+  why: 'opens the pages that are tested',
+  isInstalled: hasFile('/usr/bin/chromium'),
+})
+
+export const curator = debian('libcurator-recipes-java', {
+  name: 'Apache Curator',
+  why: 'shares locks and data with our recipes',
+  isInstalled: () =>
+    ['curator-recipes', 'zookeeper-recipes-lock'].every(name => existsSync(join(DEBIAN_JARS, `${name}.jar`))),
+})
+
+export const curatorDiscovery = debian('libcurator-discovery-java', {
+  name: "Curator's service discovery",
+  why: 'shares services with ours',
+  isInstalled: hasFile(join(DEBIAN_JARS, 'curator-x-discovery.jar')),
+})
+
+export const kazoo = debian('python3-kazoo', {
+  name: 'kazoo',
+  why: 'a client of another library, whose sessions, locks and data are compared with ours',
+  isInstalled: () => succeeds(PYTHON, '-c', 'import kazoo'),
+})
+
+export const CLI_MT = '/usr/lib/zookeeper/bin/cli_mt'
+
+export const cClientShell = debian('zookeeper-bin', {
+  name: 'the C client’s cli_mt',
+  why: 'a client of another library, on the embedded server',
+  isInstalled: hasFile(CLI_MT),
+})
+
+export const C_HEADERS = '/usr/include/zookeeper'
+
+export const cCompiler = debian('build-essential', {
+  name: 'gcc',
+  why: 'compiles zoo_lock, the lock of the C client',
+  isInstalled: hasFile('/usr/bin/gcc'),
+})
+
+export const cClient = debian('libzookeeper-mt-dev', {
+  name: 'the C client',
+  why: 'runs zoo_lock, its lock',
+  isInstalled: hasFile(join(C_HEADERS, 'zookeeper.h')),
+})
+
+/** bench/peers fetches them, and does without them if it cannot. */
+export const cSources: Need = {
+  name: 'the sources of zoo_lock',
+  why: 'no package has the lock of the C client',
+  how: 'apt-get source zookeeper, in .cache/peers-c',
+  isInstalled: hasFile(join(root, '.cache/peers-c/zookeeper')),
+  alternatives: 'none; without them its lock is not measured.',
+}
+
+const kerberosPackages = [
+  ['krb5-kdc', '/usr/sbin/krb5kdc'],
+  ['krb5-admin-server', '/usr/sbin/kadmin.local'],
+  ['krb5-user', '/usr/bin/kinit'],
+  ['libkrb5-dev', '/usr/include/gssapi/gssapi.h'],
+] as const
+
+/** Returns the path of libfaketime, which is in a folder named after the machine. */
+export const fakeTime = (): string | undefined =>
+  readdirSync('/usr/lib')
+    .map(name => `/usr/lib/${name}/faketime/libfaketime.so.1`)
+    .find(file => existsSync(file))
+
+export const kerberos: readonly DebianPackage[] = [
+  ...kerberosPackages.map(([name, file]) =>
+    debian(name, { name, why: 'MIT Kerberos, for authentication by GSSAPI', isInstalled: hasFile(file) }),
+  ),
+  debian('libfaketime', {
+    name: 'libfaketime',
+    why: 'makes a clock wrong, which Kerberos refuses',
+    isInstalled: () => fakeTime() !== undefined,
+  }),
+]
+
+export const postgresql = debian('postgresql', {
+  name: 'PostgreSQL',
+  why: 'keeps the fenced row of docs/fencing.md',
+  isInstalled: hasFile('/usr/lib/postgresql'),
+})
+
+const terminalProgram = (name: string, why: string) =>
+  debian(name, { name, why, isInstalled: hasFile(`/usr/bin/${name}`) })
+
+export const tcpdump = terminalProgram('tcpdump', 'captures what `zkwire explain` reads')
+export const tmux = terminalProgram('tmux', 'the terminal of the interactive shell')
+export const shells = [
+  terminalProgram('zsh', 'completes the words of `zkwire`'),
+  terminalProgram('fish', 'completes the words of `zkwire`'),
+]
+
+const npmTools = (
+  suite: string,
+  name: string,
+  why: string,
+  dependencies: Readonly<Record<string, string>>,
+): NpmTools => {
+  const directory = join(root, '.cache', suite)
+  const manifest = JSON.stringify({ private: true, dependencies })
+  const complete = join(directory, 'complete.json')
+  return {
+    ...{ name, why, directory, manifest, how: `npm install, in .cache/${suite}`, alternatives: 'none.' },
+    isInstalled: () => existsSync(complete) && readFileSync(complete, 'utf8') === manifest,
+  }
+}
+
+/** The name under which npm has the binary of a Node release line for this machine. */
+const nodeBinary = (range: string): string => `npm:node-${process.platform}-${process.arch}@${range}`
+
+export const nodeZooKeeperClient = npmTools(
+  'peers',
+  'node-zookeeper-client',
+  'a client of another library, which is compared with ours',
+  { 'node-zookeeper-client': '1.1.3' },
+)
+
+export const kerberosModule = npmTools('kerberos', 'the npm package kerberos', 'the caller’s part of GSSAPI', {
+  kerberos: '7.0.0',
+})
+
+/** The tools of users, with the oldest TypeScript that the README names, and the newest. */
+export const usersTools = npmTools('package', 'the tools of users', 'use the packed package, on three Nodes', {
+  ...{ 'node-20': nodeBinary('~20.19.0'), 'node-22': nodeBinary('^22.0.0'), 'node-24': nodeBinary('^24.0.0') },
+  ...{ jest: '^30.0.0', 'babel-jest': '^30.0.0', '@babel/preset-env': '^7.0.0', 'ts-jest': '^29.4.0' },
+  ...{ '@types/jest': '^30.0.0', '@types/node': '^20.19.0', '@cloudflare/workers-types': '^5.0.0', vitest: '^4.1.0' },
+  ...{ esbuild: '^0.28.0', rollup: '^4.0.0', '@rollup/plugin-node-resolve': '^16.0.0', vite: '^8.0.0' },
+  ...{ '@rollup/plugin-commonjs': '^29.0.0', webpack: '^5.0.0', 'webpack-cli': '^7.0.0' },
+  '@opentelemetry/api': '^1.9.1',
+  ...{ publint: '^0.3.0', '@arethetypeswrong/cli': '^0.18.0' },
+  typescript: '~6.0.0',
+  'typescript-oldest': 'npm:typescript@~5.2.0',
+  'typescript-newest': 'npm:typescript@^7.0.0',
+})
+
+/** The oldest Node that package.json allows, the newest of each later release line, and the other runtimes. */
+export const runtimes = npmTools('runtimes', 'the runtimes', 'each of them passes the same tests', {
+  ...{ 'node-20': nodeBinary('~20.19.0'), 'node-22': nodeBinary('^22.0.0'), 'node-24': nodeBinary('^24.0.0') },
+  ...{ 'node-26': nodeBinary('^26.0.0'), bun: '^1.4.0', deno: '^2.9.0', miniflare: '^4.0.0' },
+  ...{ mocha: '^12.0.0', vitest: '^4.1.0' },
+})
+
+/** StrykerJS 10 needs Node 22, and runs mocha 11 at most. */
+export const mutationTools = npmTools('mutants-tools', 'StrykerJS', 'makes the mutants', {
+  node: nodeBinary('^22.0.0'),
+  '@stryker-mutator/core': '10.0.0',
+  '@stryker-mutator/mocha-runner': '10.0.0',
+  mocha: '^11.0.0',
+  ...{ chai: '^6.0.0', 'fast-check': '^4.0.0', tsx: '^4.0.0', '@typescript/typescript6': '^6.0.0' },
+})
+
+/** `npm run site:install` installs them. */
+const siteTools: Need = {
+  name: 'the tools of the site',
+  why: 'check, lint and build the site',
+  how: 'npm ci --prefix site',
+  isInstalled: hasFile(join(root, 'site/node_modules')),
+  alternatives: 'none.',
+}
+
+/** The needs of each script of package.json that runs tests. What is not named here, the script cannot install. */
+export const suites: Readonly<Record<string, readonly Need[]>> = {
+  test: [siteTools, zookeeper, jdk],
+  'test:bench': [zookeeper],
+  'test:browser': [zookeeper, chromium],
+  'test:cli': [zookeeper, kazoo, tcpdump, tmux, ...shells],
+  'test:ensemble': [zookeeper],
+  'test:exploration': [],
+  'test:interop': [
+    ...[zookeeper, jdk, curator, curatorDiscovery, kazoo, cClientShell, cCompiler, cClient, cSources],
+    ...[nodeZooKeeperClient, ...kerberos, kerberosModule, postgresql],
+  ],
+  'test:mutants': [zookeeper, jdk, mutationTools],
+  'test:outages': [zookeeper],
+  'test:package': [usersTools],
+  'test:planted': [zookeeper, jdk],
+  'test:runtimes': [siteTools, zookeeper, chromium, runtimes],
+  'test:site': [siteTools, chromium],
+  'test:soak': [zookeeper],
+  'test:soak:lease': [zookeeper],
+  'test:versions': [zookeeper],
+}
+
+/**
+ * Checks that the suite that npm runs has declared a need.
+ * @throws Error that names the suite, if it has not
+ */
+export function expectDeclared(need: Need, script = process.env['npm_lifecycle_event'] ?? ''): void {
+  if (suites[script]?.includes(need) === false)
+    throw new Error(`${script} needs ${need.name}: add it to the suite in environment/needs.ts`)
+}
+
+export async function missingOf(script: string): Promise<Need[]> {
+  const needs = suites[script] ?? []
+  const found = await Promise.all(needs.map(async need => need.isInstalled()))
+  return needs.filter((_, i) => found[i] !== true)
+}
+
+/** Returns what is printed at the start of a suite; empty if it will install nothing. */
+export function announcement(script: string, missing: readonly Need[], isRoot: boolean): string {
+  if (missing.length === 0) return ''
+  const command = script === 'test' ? 'npm test' : `npm run ${script}`
+  const lines = missing.map(need => {
+    const other = need.alternatives === 'none.' ? '' : `\n    or provide it yourself: ${need.alternatives}`
+    const refused = 'package' in need && !isRoot ? '; only root can, so the tests that need it will fail' : ''
+    return `  ${need.name} (${need.how}${refused}): ${need.why}${other}`
+  })
+  return [`${command} will install what this machine lacks:`, ...lines, ''].join('\n')
+}
