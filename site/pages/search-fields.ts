@@ -1,5 +1,6 @@
 // What the search indexes and how, for the builder and for the page.
-import type { Options } from 'minisearch'
+import type MiniSearch from 'minisearch'
+import type { Options, SearchResult } from 'minisearch'
 
 /** What the list of results shows. */
 export interface Found {
@@ -31,4 +32,13 @@ export const fields: Options<Indexed> = {
     fuzzy: word => (word.length > 4 ? 0.2 : 0),
     combineWith: 'AND',
   },
+}
+
+/**
+ * Returns what has all the words, the best first. If nothing has all of them, returns what has some: the message of an
+ * error also has a path.
+ */
+export function find(index: MiniSearch<Indexed>, words: string): SearchResult[] {
+  const found = index.search(words)
+  return found.length > 0 ? found : index.search(words, { combineWith: 'OR', fuzzy: false, prefix: false })
 }

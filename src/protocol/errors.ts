@@ -1,6 +1,7 @@
 // The error codes: those of the server (KeeperException.Code) and those of this client. Error messages contain their
 // meanings.
 import { brand } from './brand.ts'
+import { whereToRead } from './site-address.ts'
 
 /** Errors that servers send in reply headers. */
 const serverErrors = {
@@ -133,7 +134,8 @@ export interface ErrorContext {
 }
 
 /**
- * The error of a failed call. Its message is `CODE: op path: meaning (detail)`.
+ * The error of a failed call. Its message is `CODE: op path: meaning (detail)`, and ends with the address of the page
+ * about the code once the site of this package has an address.
  * @example
  * const error = await zk.delete('/missing').catch((error: ZooKeeperError) => error)
  * error?.message // => 'NONODE: delete /missing: the node, or the parent of a node to create, does not exist'
@@ -158,7 +160,7 @@ export class ZooKeeperError extends Error {
   constructor(code: ErrorCode, { op = '', path = '', fate, errno, detail, cause }: ErrorContext) {
     const subject = [op, path].filter(Boolean).join(' ')
     super(
-      [code, subject, meaningOf(code) + (detail ? ` (${detail})` : '')].filter(Boolean).join(': '),
+      [code, subject, meaningOf(code) + (detail ? ` (${detail})` : '')].filter(Boolean).join(': ') + whereToRead(code),
       cause === undefined ? undefined : { cause },
     )
     this.code = code

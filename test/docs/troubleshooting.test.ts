@@ -2,8 +2,8 @@
 import { expect } from 'chai'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ts from '@typescript/typescript6'
 import { readDocument } from '../support/document.ts'
+import { ofCalls, ofRecipes } from '../support/error-meanings.ts'
 
 const sections = new Map(
   readDocument('docs/troubleshooting.md')
@@ -12,31 +12,9 @@ const sections = new Map(
     .map(section => [/^.*/.exec(section)?.[0] ?? '', section.replaceAll(/\n>? ?/g, ' ')]),
 )
 
-/** The codes that a constant of a file declares, each with its meaning: the first string of its value. */
-function meaningsIn(file: string, constant: string): [code: string, meaning: string][] {
-  const found: [string, string][] = []
-  const firstString = (node: ts.Node): string | undefined =>
-    ts.isStringLiteral(node) ? node.text : ts.forEachChild(node, firstString)
-  const visit = (node: ts.Node): void => {
-    if (ts.isVariableDeclaration(node) && node.name.getText() === constant) collect(node)
-    else ts.forEachChild(node, visit)
-  }
-  const collect = (node: ts.Node): void => {
-    if (ts.isPropertyAssignment(node)) found.push([node.name.getText(), firstString(node.initializer) ?? ''])
-    else ts.forEachChild(node, collect)
-  }
-  visit(ts.createSourceFile(file, readDocument(file), ts.ScriptTarget.Latest, true))
-  return found
-}
-
 const parts = ['**Cause**: ', '**What to do**: ']
 
 describe('docs/troubleshooting.md', () => {
-  const ofCalls = ['serverErrors', 'ownErrors'].flatMap(name => meaningsIn('src/protocol/errors.ts', name))
-  const ofRecipes = meaningsIn('src/recipes/node/recipe-error.ts', 'meanings').map(
-    ([code, meaning]): [string, string] => [`${code} of a recipe`, meaning],
-  )
-
   it('has a section with the message, the cause, the fate and what to do, for each code of a call', () => {
     expect(ofCalls).to.have.length.above(30)
     for (const [code, meaning] of ofCalls) {

@@ -1,7 +1,7 @@
 // The search: a dialog that opens by its button, by "/" or by Ctrl+K. Enter opens the first result; the arrows
 // lead to the others. The index is loaded when it opens for the first time.
 import MiniSearch, { type SearchResult } from 'minisearch'
-import { fields, type Found, type Indexed } from '../search-fields.ts'
+import { fields, find, type Found, type Indexed } from '../search-fields.ts'
 
 declare global {
   var zkwireSearchIndex: string | undefined
@@ -30,7 +30,8 @@ export function offerSearch(button: HTMLButtonElement): void {
   let index: Promise<MiniSearch<Indexed>> | undefined
   const search = async (): Promise<void> => {
     const words = input.value.trim()
-    const found = words === '' ? [] : ((await index)?.search(words) ?? [])
+    const loaded = await index
+    const found = words === '' || loaded === undefined ? [] : find(loaded, words)
     if (words !== input.value.trim()) return // the reader has typed on
     list.replaceChildren(...found.slice(0, MOST).map(hit => itemOf(hit as Hit, root)))
     status.textContent =

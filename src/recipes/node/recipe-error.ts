@@ -1,5 +1,6 @@
 // Failures of a recipe, as opposed to failures of a request.
 import { brand } from '../../protocol/brand.ts'
+import { whereToRead } from '../../protocol/site-address.ts'
 
 const meanings = {
   TIMEOUT: 'the call took longer than its timeout',
@@ -51,7 +52,10 @@ export class RecipeError extends Error {
     context: { detail?: string | undefined; cause?: unknown; value?: unknown } = {},
   ) {
     const { detail = meanings[code], cause } = context
-    super(`${code}: ${path}: ${detail}`, cause === undefined ? undefined : { cause })
+    super(
+      `${code}: ${path}: ${detail}${whereToRead(`${code} of a recipe`)}`,
+      cause === undefined ? undefined : { cause },
+    )
     this.code = code
     this.path = path
     if ('value' in context) this.value = context.value

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { axeViolations } from '../../../site/checks/axe.ts'
 import { guides } from '../../../site/pages/contents.ts'
+import { ofCalls, ofRecipes } from '../../support/error-meanings.ts'
 import { startChromium } from '../../../environment/chromium.ts'
 import type { Site } from '../../../site/pages/build.ts'
 import { builtSite, serve, write } from './built-site.ts'
@@ -119,6 +120,17 @@ describe('the site in a browser', () => {
       })) {
         await searchFor(words)
         expect(await titles(), words).to.include(title)
+      }
+    })
+
+    it('finds the section of each error by the words of its message, and by a whole message with a path', async () => {
+      await page.getByRole('button', { name: 'Search' }).click()
+      for (const [heading, meaning] of [...ofCalls, ...ofRecipes]) {
+        await searchFor(meaning)
+        expect((await titles()).slice(0, 3), meaning).to.include(heading)
+        const message = `${heading.split(' ')[0]}: create /shop/orders-0000000017: ${meaning} (and a detail)`
+        await searchFor(message)
+        expect((await titles()).slice(0, 3), message).to.include(heading)
       }
     })
 
