@@ -4,16 +4,21 @@ import { subscribe } from 'node:diagnostics_channel'
 /** Call it once, before the first connect(). */
 export function logEvents(log) {
   const hex = id => `0x${id.toString(16)}`
+  const failures = new Map() // of each session without a connection: one line when it is lost, and the number afterwards
   subscribe('zkwire:connect', ({ sessionId, address, readOnly }) => {
-    log.info({ session: hex(sessionId), server: `${address.host}:${address.port}`, readOnly }, 'connected')
+    const fields = { session: hex(sessionId), server: `${address.host}:${address.port}`, readOnly }
+    log.info({ ...fields, failures: failures.get(sessionId) ?? 0 }, 'connected')
+    failures.delete(sessionId)
   })
   subscribe('zkwire:disconnect', ({ sessionId, cause }) => {
-    log.warn({ session: hex(sessionId), cause: cause.message }, 'connection lost')
+    if (!failures.has(sessionId)) log.warn({ session: hex(sessionId), cause: cause.message }, 'connection lost')
+    failures.set(sessionId, Number(failures.get(sessionId) ?? 0) + 1)
   })
   subscribe('zkwire:state', ({ sessionId, state, previous }) => {
     const fields = { session: hex(sessionId), state, previous }
     if (state === 'expired' || state === 'authFailed') log.error(fields, 'state changed')
     else log.info(fields, 'state changed')
+    if (state === 'closed' || state === 'expired' || state === 'authFailed') failures.delete(sessionId)
   })
   subscribe('zkwire:acquire', ({ lock, held, ms }) => {
     if (held) log.info({ lock, token: String(held.token), waitedMs: Math.round(ms) }, 'lock held')

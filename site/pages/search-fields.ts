@@ -34,11 +34,22 @@ export const fields: Options<Indexed> = {
   },
 }
 
+/** So many characters of a message tell it from others. */
+const BEGINNING = 20
+
 /**
  * Returns what has all the words, the best first. If nothing has all of them, returns what has some: the message of an
- * error also has a path.
+ * error also has a path. The section of an error begins with its message, so a section whose beginning is in the words,
+ * or that has them in this order, comes first.
  */
 export function find(index: MiniSearch<Indexed>, words: string): SearchResult[] {
-  const found = index.search(words)
-  return found.length > 0 ? found : index.search(words, { combineWith: 'OR', fuzzy: false, prefix: false })
+  const all = index.search(words)
+  const found = all.length > 0 ? all : index.search(words, { combineWith: 'OR', fuzzy: false, prefix: false })
+  const asked = words.toLowerCase()
+  if (asked.length < BEGINNING) return found
+  const isMeant = (hit: SearchResult) => {
+    const text = String(hit['excerpt']).toLowerCase()
+    return text.includes(asked) || (text.length >= BEGINNING && asked.includes(text.slice(0, BEGINNING)))
+  }
+  return [...found.filter(isMeant), ...found.filter(hit => !isMeant(hit))]
 }

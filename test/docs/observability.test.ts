@@ -10,6 +10,7 @@ import ts from '@typescript/typescript6'
 import { connect } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/index.ts'
 import { readDocument } from '../support/document.ts'
 
 const page = readDocument('docs/observability.md')
@@ -40,6 +41,19 @@ function fieldsOf(...files: string[]): Map<string, string[]> {
 
 const load = async <T>(file: string, name: string): Promise<T> =>
   ((await import(join('..', '..', 'examples', 'observability', file))) as Record<string, T>)[name] as T
+
+/** Subscribes the example of pino. Returns its lines, to which further ones are added. */
+async function logged(): Promise<Record<string, unknown>[]> {
+  const lines: Record<string, unknown>[] = []
+  const output = new Writable({
+    write(line: Buffer, _, done) {
+      lines.push(JSON.parse(String(line)) as Record<string, unknown>)
+      done()
+    },
+  })
+  ;(await load<(log: Logger) => void>('log.js', 'logEvents'))(pino(output))
+  return lines
+}
 
 /** Runs a session that reads, fails, holds a lock, and loses one. */
 async function live(): Promise<void> {
@@ -112,19 +126,28 @@ describe('docs/observability.md', () => {
   })
 
   it('has an example that writes a line of pino for each change', async () => {
-    const lines: Record<string, unknown>[] = []
-    const output = new Writable({
-      write(line: Buffer, _, done) {
-        lines.push(JSON.parse(String(line)) as Record<string, unknown>)
-        done()
-      },
-    })
-    ;(await load<(log: Logger) => void>('log.js', 'logEvents'))(pino(output))
+    const lines = await logged()
     await live()
     const told = lines.map(({ msg, state, cause }) => [msg, state ?? cause].filter(Boolean).join(' '))
     expect(told).to.include.members(['connected', 'state changed connected', 'lock released', 'state changed expired'])
     expect(told.filter(each => each === 'lock held')).to.have.length(2)
     expect(told.filter(each => each.startsWith('lock lost'))).to.deep.equal(['lock lost SESSIONEXPIRED'])
     expect(lines.find(({ msg }) => msg === 'lock lost')?.['level']).to.equal(50)
+  })
+
+  it('has an example that writes one line for an outage, however many attempts fail', async () => {
+    const lines = await logged()
+    const clock = new VirtualClock()
+    await using server = await Server.start({ listen: false, clock })
+    const zk = await connect(server.connectString, { dial: server.dial, clock })
+    await server.stop()
+    await clock.advance(10_000)
+    await server.start()
+    await clock.until(zk.whenConnected())
+    const told = lines.filter(({ msg }) => msg === 'connection lost' || msg === 'connected')
+    expect(told.map(({ msg }) => msg)).to.deep.equal(['connected', 'connection lost', 'connected'])
+    expect(told[0]).to.include({ failures: 0 })
+    expect(told[2]).to.have.property('failures', zk.stats.disconnects).that.is.above(3)
+    await clock.until(zk.close())
   })
 })

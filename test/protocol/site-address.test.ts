@@ -26,8 +26,8 @@ async function withAddress(): Promise<{ ZooKeeperError: typeof Call; RecipeError
     plugins: [
       {
         name: 'address',
-        setup: ({ onLoad }) => {
-          onLoad({ filter: /site-address\.ts$/ }, async ({ path }) => {
+        setup: building => {
+          building.onLoad({ filter: /site-address\.ts$/ }, async ({ path }) => {
             const text = await readFile(path, 'utf8')
             return {
               contents: text.replace("siteAddress: string = ''", `siteAddress: string = '${ADDRESS}'`),
