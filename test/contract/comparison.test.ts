@@ -11,7 +11,7 @@ import { scenarios } from './scenario.ts'
 /** The seed of the scenarios: random in each run, and shown in the title. */
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 /** The number of scenarios. RUNS=10000 takes some minutes. */
-const runs = Number(process.env['RUNS'] ?? 200)
+const runs = Number(process.env['RUNS'] ?? 80)
 /** The time limit in milliseconds, also on a busy machine. Shrinking a failed scenario gets as much again. */
 const timeLimit = 20_000 + 150 * runs
 

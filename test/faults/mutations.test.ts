@@ -231,6 +231,6 @@ describe('the recorded frames of a real server', function () {
           expect(ConnectResponse.decode(bytes.subarray(4)).timeOut).to.be.at.most(0)
         } else await expectWorkingAgain(await all.opening, all.clock)
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     ))
 })

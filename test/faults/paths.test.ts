@@ -12,7 +12,7 @@ import { seed } from '../support/seeded-random.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const ROOT = '/paths'
-const PATHS = 10_000
+const PATHS = 3_000
 
 /** Characters on both sides of each limit of PathUtils and UTF-8. */
 const edges = [

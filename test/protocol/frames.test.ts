@@ -42,7 +42,7 @@ describe('frames', () => {
         expect(received.length).to.equal(sent.length)
         received.forEach(({ copy }, i) => expect(copy.equals(sent[i] ?? Buffer.of(0)), `frame ${i}`).to.equal(true))
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 
@@ -102,7 +102,7 @@ describe('frames', () => {
           for (const { bytes, start, end, copy } of received)
             expect(bytes === copy || bytes.subarray(start, end).equals(copy)).to.equal(true)
         }),
-        { numRuns: 100 },
+        { numRuns: 50 },
       )
     })
 
@@ -114,7 +114,7 @@ describe('frames', () => {
           for (const { bytes, start, end, copy } of received)
             expect(bytes.subarray(start, end).equals(copy)).to.equal(true)
         }),
-        { numRuns: 100 },
+        { numRuns: 50 },
       )
     })
 

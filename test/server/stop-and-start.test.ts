@@ -61,13 +61,13 @@ for (const [name, begin] of Object.entries(kinds))
 
     it('gives each session its whole timeout again, and no watch', async () => {
       const [returning, gone] = [
-        await WireSession.open(server, { timeout: 2000 }),
-        await WireSession.open(server, { timeout: 2000 }),
+        await WireSession.open(server, { timeout: 1000 }),
+        await WireSession.open(server, { timeout: 1000 }),
       ]
       await gone.request(operations.create, create('/of-the-gone', 1))
       await returning.request(operations.exists, { path: '/of-the-gone', watch: true })
       await stop()
-      await delay(2700)
+      await delay(1700)
       await server.start()
       const { sessionId, password } = returning
       const after = await WireSession.open(server, { sessionId, password })

@@ -8,8 +8,7 @@ import { QueueModel } from './queue-model.ts'
 import { shareInWorld } from './shared-value-model.ts'
 import { runWorlds, World, type Happened, type Host } from '../worlds.ts'
 
-const worlds = Number(process.env['WORLDS'] ?? 120)
-const fewer = Math.ceil(worlds / 3)
+const worlds = Number(process.env['WORLDS'] ?? 40)
 
 /**
  * Each call adds another power of two, so that the bits of the counter say which calls were counted. A call that was
@@ -90,13 +89,13 @@ describe(`shared data in ${worlds} random worlds (SEED=${seed})`, () => {
 
   it('SharedValue has one writer of each version, and tells them in order', async function () {
     this.timeout(20_000 + 1000 * worlds)
-    const counts = await runWorlds(fewer, shareInWorld)
+    const counts = await runWorlds(worlds, shareInWorld)
     expect(counts).to.include.keys('written', 'refused')
   })
 
   it('Lease has no more holders than leases, and none has two or keeps one that it released', async function () {
     this.timeout(20_000 + 1000 * worlds)
-    const counts = await runWorlds(fewer, leaseInWorld)
+    const counts = await runWorlds(worlds, leaseInWorld)
     expect(counts).to.include.keys('acquired', 'renewed', 'refused', 'released')
   })
 })

@@ -114,8 +114,8 @@ describe('credentials', () => {
     const enforce = ['enabled=true', 'schemes=digest'].map(each => `-Dzookeeper.enforce.auth.${each}`)
     await using strict = await startApacheZooKeeper({ jvm: enforce })
     await using proxy = await FaultProxy.start(strict)
-    const options = { sessionTimeout: 4000, attemptTimeout: 3000, auth: [{ scheme: 'digest', auth: 'ann:secret' }] }
-    proxy.conditions.delay = 800
+    const options = { sessionTimeout: 2000, attemptTimeout: 1500, auth: [{ scheme: 'digest', auth: 'ann:secret' }] }
+    proxy.conditions.delay = 400
     await using zk = await open(options, proxy.connectString)
     await zk.exists('/')
     const sent = proxy.frames.filter(({ from, opcode }) => from === 'client' && opcode !== undefined)

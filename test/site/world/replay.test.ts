@@ -6,7 +6,7 @@ import { seed } from '../../support/seeded-random.ts'
 import { stories } from '../support/arbitrary-story.ts'
 import { framesIn, linesOf } from '../support/played-story.ts'
 
-const RUNS = Number(process.env['RUNS'] ?? 25)
+const RUNS = Number(process.env['RUNS'] ?? 10)
 
 /** Any commands, also of clients that do not exist, within a minute. */
 const shortStories = stories.map(({ scenario, commands }): Story => ({
