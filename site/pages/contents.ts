@@ -146,6 +146,14 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/coming-from.md',
       },
       {
+        ...{
+          name: 'from-node-zookeeper-client',
+          title: 'From node-zookeeper-client',
+          about: 'All its calls, before and after',
+        },
+        document: 'docs/from-node-zookeeper-client.md',
+      },
+      {
         ...{ name: 'changelog', title: 'Changelog', about: 'What changed, with tables of old and new names' },
         document: 'CHANGELOG.md',
       },

@@ -1,4 +1,4 @@
-// Checks docs/coming-from.md: the names in its second column exist.
+// Checks the pages for those who come from another library: the names in the second column of their tables exist.
 import { expect } from 'chai'
 import * as zkwire from '../../src/index.ts'
 import * as client from '../../src/client/client.ts'
@@ -6,9 +6,16 @@ import * as recipes from '../../src/recipes/index.ts'
 import * as embedded from '../../src/server/index.ts'
 import { readDocument } from '../support/document.ts'
 
-const cells = [...readDocument('docs/coming-from.md').matchAll(/^\| .+? \| (.+?) \| .*\|$/gm)].map(
-  ([, cell = '']) => cell,
-)
+const pages = ['coming-from', 'from-node-zookeeper-client'].map(name => `docs/${name}.md`)
+
+/** Returns the second column of the tables: of a section if the page has it, otherwise of the whole page. */
+const cellsOf = (page: string): string[] => {
+  const text = readDocument(page)
+  const [, section = text] = /^## What replaces what\n([^]*?)^## /m.exec(text) ?? []
+  return [...section.matchAll(/^\| .+? \| (.+?) \|(?: .*\|)?$/gm)].map(([, cell = '']) => cell)
+}
+
+const cells = pages.flatMap(cellsOf)
 /** The pieces of code in the second column, such as `client.chroot()`. */
 const names = cells.flatMap(cell => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code))
 
@@ -16,7 +23,7 @@ const exported = new Set([zkwire, recipes, embedded].flatMap(module => Object.ke
 /** Types that are no values, because callers do not make their objects. */
 const types = ['ServiceProvider']
 
-describe('docs/coming-from.md', () => {
+describe('the pages for those who come from another library', () => {
   it('names only exports and methods of clients that exist', () => {
     expect(names).to.have.length.above(60)
     const unknown = names.filter(code => {
@@ -38,4 +45,4 @@ describe('docs/coming-from.md', () => {
 
 /** Options, entry points and properties of what the recipes return. */
 const isOfAnother = (code: string): boolean =>
-  /^(held\.|zkwire\/|parents|followEnsemble|auth$|format|dialect|depth|count)/.test(code)
+  /^(held\.|zkwire\/|parents|followEnsemble|auth$|format|dialect|depth|count|data)/.test(code)

@@ -11,8 +11,9 @@ const root = join(import.meta.dirname, '..', '..')
 
 export const readDocument = (file: string): string => readFileSync(join(root, file), 'utf8')
 
-async function run(file: string): Promise<{ output: string; code: number | null }> {
-  const child = spawn(process.execPath, [file], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+/** Runs a program in the root of the repository, and resolves with all that it prints and its exit status. */
+export async function run(program: string, ...args: string[]): Promise<{ output: string; code: number | null }> {
+  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>(resolve => child.once('close', resolve))
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
   return { output: out + err, code }
@@ -62,6 +63,7 @@ export function testCodeBlocks(document: string, outputs: readonly (RegExp | str
       this.timeout(30_000)
       const server = await sharedServer()
       const { output: told, code: exit } = await run(
+        process.execPath,
         await writeScript(join(basename(document, '.md'), `${nth}`), code, server.connectString),
       )
       expect(exit, told).to.equal(0)

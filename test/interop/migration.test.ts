@@ -1,0 +1,145 @@
+// The pages for those who come from another library: the code before, of that library, and the code after, of zkwire, run on
+// one server. They must print the same, and leave the same nodes.
+import { expect } from 'chai'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect, type Client } from '../../src/index.ts'
+import { installTools } from '../../environment/installed-tools.ts'
+import { nodeZooKeeperClient, root, type NpmTools } from '../../environment/needs.ts'
+import { readDocument, run, writeScript } from '../support/document.ts'
+import { sharedServer } from '../support/shared-server.ts'
+
+type Command = readonly [program: string, ...args: string[]]
+
+interface Pair {
+  heading: string
+  before: string
+  after: string
+}
+
+/** Returns the sections of a page that have two blocks of code. */
+function pairsOf(page: string, language: string): Pair[] {
+  const block = (name: string, text: string) => new RegExp(`^\`\`\`${name}\\n([^]*?)^\`\`\`$`, 'm').exec(text)?.[1]
+  return readDocument(page)
+    .split(/^## /m)
+    .flatMap(section => {
+      const [before, after] = [block(language, section), block('ts', section)]
+      if (before === undefined && after === undefined) return []
+      const heading = section.slice(0, section.indexOf('\n'))
+      if (before === undefined || after === undefined) throw new Error(`${page}: ${heading} lacks a block`)
+      return [{ heading, before, after }]
+    })
+}
+
+interface Origin {
+  page: string
+  language: string
+  /** Installs the library, writes the blocks of all pairs to files, and returns the commands that run them. */
+  prepare: (blocks: readonly string[], connectString: string) => Promise<readonly Command[]>
+}
+
+const folderOf = (page: string) => {
+  const folder = join(root, '.cache', page.replace(/^docs\/(.*)\.md$/, '$1'))
+  mkdirSync(folder, { recursive: true })
+  return folder
+}
+
+const nodeOrigin = (page: string, tools: NpmTools): Origin => ({
+  page,
+  language: 'js',
+  prepare: async (blocks, connectString) => {
+    const modules = await installTools(tools)
+    return blocks.map((code, i) => {
+      const file = join(folderOf(page), `before-${i}.cjs`)
+      // Node looks for a package only above the file.
+      const text = code.replaceAll(/require\('([\w-]+)'\)/g, (_, name: string) => `require('${join(modules, name)}')`)
+      writeFileSync(file, text.replaceAll('localhost:2181', connectString))
+      return [process.execPath, file]
+    })
+  },
+})
+
+const origins: readonly Origin[] = [nodeOrigin('docs/from-node-zookeeper-client.md', nodeZooKeeperClient)]
+
+/** Returns a line for each node of the subtree: its path, its data and its ACL. */
+async function treeOf(client: Client, path: string): Promise<string[]> {
+  if ((await client.exists(path)) === null) return []
+  const { acl } = await client.getACL(path)
+  const identities = acl.map(({ perms, id: { scheme, id } }) => `${scheme}:${id}:${perms}`)
+  const { children } = await client.getChildren(path)
+  const below = await Promise.all(children.sort().map(name => treeOf(client, `${path}/${name}`)))
+  const { data } = await client.getData(path)
+  return [`${path} ${data?.toString('latin1')} ${identities.join()}`, ...below.flat()]
+}
+
+for (const { page, language, prepare } of origins)
+  describe(page, function () {
+    this.timeout(120_000)
+    const pairs = pairsOf(page, language)
+    let commands: readonly Command[]
+    let server: string
+    let zk: Client
+
+    before(async function () {
+      this.timeout(600_000)
+      server = (await sharedServer()).connectString
+      commands = await prepare(
+        pairs.map(({ before }) => before),
+        server,
+      )
+      zk = await connect(server, { auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
+    })
+    after(() => zk.close())
+    afterEach(() => zk.deleteRecursive('/app'))
+
+    async function observe(command: Command): Promise<{ output: string; tree: string[] }> {
+      await zk.deleteRecursive('/app')
+      const { output, code } = await run(...command)
+      expect(code, output).to.equal(0)
+      return { output, tree: await treeOf(zk, '/app') }
+    }
+
+    for (const [i, { heading, after }] of pairs.entries())
+      it(`“${heading}”: both libraries print the same, and leave the same nodes`, async () => {
+        const before = await observe(commands[i] as Command)
+        const name = join(folderOf(page), `after-${i}`).slice(join(root, '.cache').length)
+        const ours = await observe([process.execPath, await writeScript(name, after, server)])
+        expect(ours.output).to.equal(before.output).and.not.to.equal('')
+        expect(ours.tree).to.deep.equal(before.tree)
+      })
+  })
+
+describe('docs/from-node-zookeeper-client.md', () => {
+  it('has all methods of the client and of its transactions', async () => {
+    const modules = join(await installTools(nodeZooKeeperClient), 'node-zookeeper-client')
+    const sources = ['index.js', 'lib/Transaction.js'].map(file => readFileSync(join(modules, file), 'utf8'))
+    const methods = sources.flatMap(text =>
+      [...text.matchAll(/^(?:Client|Transaction)\.prototype\.(\w+) = /gm)].map(([, name = '']) => name),
+    )
+    expect(methods).to.have.length(25)
+    const used = pairsOf('docs/from-node-zookeeper-client.md', 'js')
+      .map(({ before }) => before)
+      .join('')
+    const internal = ['onConnectionManagerState']
+    expect(methods.filter(name => !used.includes(`.${name}(`) && !internal.includes(name))).to.deep.equal([])
+  })
+
+  it('is right that errors have no path, and that subtrees are neither listed nor removed as a whole', async () => {
+    const server = (await sharedServer()).connectString
+    const modules = await installTools(nodeZooKeeperClient)
+    const zk = await connect(server)
+    await zk.ensurePath('/app/a/b')
+    const script = `
+      const client = require('${modules}/node-zookeeper-client').createClient('${server}')
+      client.once('connected', () => {
+        client.getData('/missing', error => console.log(error.getPath()))
+        client.listSubTreeBFS('/app', (error, paths) => console.log(paths.join()))
+        client.removeRecursive('/app', error => { console.log(error.getName()); client.close() })
+      })
+      client.connect()`
+    const { output } = await run(process.execPath, '-e', script)
+    expect(output).to.equal('undefined\n/app,/app/a\nNOT_EMPTY\n')
+    await zk.deleteRecursive('/app')
+    await zk.close()
+  })
+})
