@@ -1,7 +1,14 @@
 // Says in sentences which lock to take, from which number of contenders on a lock cannot keep up, and what a release
 // costs. Pure, and free of modules of Node.js, because the report's page uses it too.
 import { amount, bitRate, duration, figure, whole } from '../output/figures.ts'
-import { firstSize, lockForecast, MOST_SESSIONS, type Conditions, type LockForecast } from './forecast.ts'
+import {
+  firstSize,
+  lockForecast,
+  MOST_SESSIONS,
+  watchForecasts,
+  type Conditions,
+  type LockForecast,
+} from './forecast.ts'
 import type { Model } from './terms.ts'
 
 interface Lock {
@@ -24,7 +31,7 @@ const LOCKS: readonly Lock[] = [
   { scenario: 'herd', name: 'HerdMutex', isCandidate: false },
 ]
 
-/** A lock that other clients can share is recommended unless a release takes this many times as long. */
+/** A lock that other clients can share is recommended unless a turn, the hold and the release, takes this many times as long. */
 const SLOWER = 1.25
 /** The longest reply that Java's client accepts by default, in bytes (jute.maxbuffer). */
 export const JAVA_MAX_REPLY = 0xfffff
@@ -38,7 +45,15 @@ const caveatOf = ({ name }: Choice): string =>
 /** A client pings after a third of the session timeout. */
 const PING_SECONDS = 10
 
+/** The names of the locks that are compared. */
+export const LOCK_NAMES: readonly string[] = LOCKS.map(({ name }) => name)
+/** The lock that a reader has who names none. */
+export const USUAL_LOCK = 'HerdMutex'
+
 export interface Advice {
+  /** At which number of contenders the reader's lock breaks, and what to take. Undefined without a lock with times. */
+  verdict: string | undefined
+  /** The conditions. */
   heading: string
   sentences: string[]
 }
@@ -49,23 +64,30 @@ interface Choice extends Pick<Lock, 'name' | 'isCandidate' | 'like'> {
   limit: number | undefined
 }
 
-/** Returns no sentence if the model has no lock with times. */
-export function adviceOf(model: Model, size: number, conditions: Conditions): Advice {
-  const { lineRate, cores, roundTrip, releases } = conditions
+/**
+ * Returns no sentence if the model has no lock with times.
+ * @param yours the reader's lock, one of {@link LOCK_NAMES}
+ */
+export function adviceOf(model: Model, size: number, conditions: Conditions, yours = USUAL_LOCK): Advice {
+  const { lineRate, cores, servers, roundTrip, hold } = conditions
   const choices = LOCKS.flatMap(({ scenario, ...lock }): Choice[] => {
     const at = (n: number) => lockForecast(model, scenario, n, conditions)
     const forecast = at(size)
     return forecast === undefined ? [] : [{ ...lock, forecast, limit: firstSize(n => at(n)?.keepsUp === false) }]
   })
+  const choice = choiceOf(choices, hold)
+  const own = choices.find(({ name }) => name === yours)
   return {
-    heading: `With ${whole(size)} contenders, a line of ${bitRate(lineRate)}, ${plural(cores, 'core')} of the server, a round trip of ${duration(roundTrip)} and ${plural(releases, 'release')} a second:`,
+    verdict: own && verdictOf(own, choice, size),
+    heading: `With ${whole(size)} contenders that hold the lock for ${duration(hold)} each, a round trip of ${duration(roundTrip)}, ${plural(servers, 'server')} with ${plural(cores, 'core')} and a line of ${bitRate(lineRate)}:`,
     sentences:
       choices.length === 0
         ? []
         : [
-            ...choiceSentence(choices),
+            ...(choice === undefined ? [] : [choice.sentence]),
             ...choices.map(costSentence),
             ...listSentence(model, choices, conditions),
+            ...watchSentences(model, size, conditions),
             `Pings come on top: ${whole(size)} sessions with a timeout of 30 s send ${whole(Math.round(size / PING_SECONDS))} a second. Their cost, memory and file descriptors are not forecast.`,
           ],
   }
@@ -73,28 +95,47 @@ export function adviceOf(model: Model, size: number, conditions: Conditions): Ad
 
 const plural = (value: number, word: string): string => `${whole(value)} ${word}${value === 1 ? '' : 's'}`
 
-function choiceSentence(choices: readonly Choice[]): string[] {
+/** The lock to take, and why. */
+interface Recommendation {
+  best: Choice
+  sentence: string
+}
+
+function verdictOf({ name, limit }: Choice, choice: Recommendation | undefined, size: number): string {
+  const isOther = choice !== undefined && choice.best.name !== name
+  const { best } = choice ?? {}
+  if (limit === undefined) return `Your ${name} does not break with any number of contenders.`
+  if (size < limit)
+    return `Your ${name} does not break with ${whole(size)} contenders: it breaks at ${whole(limit)}${isOther ? `; ${choice.best.name} costs less` : ''}.`
+  const breaks =
+    limit === 2 ? `Your ${name} is too slow with any number of contenders` : `Your ${name} breaks at ${whole(limit)}`
+  if (best?.forecast.keepsUp === true) return `${breaks}; take ${best.name}.`
+  return `${breaks}; no lock is fast enough${isOther ? `, and ${choice.best.name} comes closest` : ''}.`
+}
+
+/** Returns undefined if no lock was measured that one would take. */
+function choiceOf(choices: readonly Choice[], hold: number): Recommendation | undefined {
   const candidates = choices.filter(({ isCandidate }) => isCandidate)
-  if (candidates.length === 0) return []
+  if (candidates.length === 0) return undefined
   const able = candidates.filter(({ forecast }) => forecast.keepsUp)
   if (able.length === 0) {
     const best = candidates.reduce((a, b) => (b.forecast.perSecond > a.forecast.perSecond ? b : a))
-    return [
-      `No lock keeps up. ${best.name} comes closest, with ${figure(best.forecast.perSecond)} releases a second.${caveatOf(best)}`,
-    ]
+    const sentence = `No lock keeps up. ${best.name} comes closest, with ${figure(best.forecast.perSecond)} releases a second.${caveatOf(best)}`
+    return { best, sentence }
   }
   const fastest = Math.min(...able.map(({ forecast }) => forecast.ms))
-  const isGood = ({ forecast: { ms, listBytes = 0 } }: Choice) => ms <= SLOWER * fastest && listBytes <= JAVA_MAX_REPLY
+  const isSlow = ({ forecast: { ms } }: Choice) => hold + ms > SLOWER * (hold + fastest)
+  const isGood = (choice: Choice) => !isSlow(choice) && (choice.forecast.listBytes ?? 0) <= JAVA_MAX_REPLY
   const [best = able.reduce((a, b) => (b.forecast.ms < a.forecast.ms ? b : a))] = able.filter(isGood)
   const [first] = candidates
-  const reason = first === undefined || first === best ? '' : ` ${reasonAgainst(first, best, fastest)}`
-  return [`Take ${best.name}.${reason}${caveatOf(best)}`]
+  const reason = first === undefined || first === best ? '' : ` ${reasonAgainst(first, best, isSlow(first))}`
+  return { best, sentence: `Take ${best.name}.${reason}${caveatOf(best)}` }
 }
 
-function reasonAgainst({ name, forecast }: Choice, best: Choice, fastest: number): string {
+function reasonAgainst({ name, forecast }: Choice, best: Choice, isSlow: boolean): string {
   const { keepsUp, perSecond, ms, listBytes = NaN } = forecast
   if (!keepsUp) return `${name} manages only ${figure(perSecond)} releases a second.`
-  if (ms > SLOWER * fastest)
+  if (isSlow)
     return `A release of ${name} takes ${duration(ms)}, and one of ${best.name} ${duration(best.forecast.ms)}.`
   return `${name} reads a list of names of ${amount(listBytes)}, more than a Java client accepts by default.`
 }
@@ -120,6 +161,23 @@ function intervalOf({ release: { server } }: LockForecast): string {
 function limitSentence(limit: number | undefined): string {
   if (limit === undefined) return `It keeps up with any number of contenders up to ${whole(MOST_SESSIONS)}.`
   return limit === 2 ? 'It never keeps up.' : `It cannot keep up from ${whole(limit)} contenders on.`
+}
+
+/** What N clients watch, by scenario. */
+const WATCHED: Readonly<Record<string, string>> = {
+  data: 'one node that all watch',
+  child: 'the children of one node that all watch',
+  recursive: 'a subtree that all watch persistently',
+}
+
+function watchSentences(model: Model, size: number, conditions: Conditions): string[] {
+  const firsts = watchForecasts(model, size, conditions).filter(
+    ({ scenario }, i, all) => all.findIndex(each => each.scenario === scenario) === i,
+  )
+  return firsts.map(({ scenario, change: { counts }, ms }) => {
+    const moved = amount(counts.bytesReceived + counts.bytesSent)
+    return `A change of ${WATCHED[scenario] ?? scenario} notifies ${whole(counts.notifications)}, moves ${moved}, and is known to the last of them after ${duration(ms)}.`
+  })
 }
 
 /** Says from which size on lists of names exceed the limits of clients. */

@@ -1,4 +1,4 @@
-// Forecasts the costs of a phase, and how often a lock can be passed on, with the line, cores and round trip of the
+// Forecasts the costs of a phase, and how soon a lock can be passed on, with the line, cores and round trip of the
 // reader. Pure, and free of modules of Node.js, because the report's page uses it too.
 import { estimate, type Estimate } from './least-squares.ts'
 import { powersOf, termValues, COUNTS, type CountName, type Costs, type Model, type PhaseModel } from './terms.ts'
@@ -7,16 +7,18 @@ import { powersOf, termValues, COUNTS, type CountName, type Costs, type Model, t
 export interface Conditions {
   /** The rate of the server's line, bits a second. */
   lineRate: number
-  /** The cores that the server can use. */
+  /** The cores that each server can use. */
   cores: number
+  /** The servers of the ensemble. The clients are spread evenly over them. */
+  servers: number
   /** The time of a round trip between a client and the server, ms. */
   roundTrip: number
-  /** How many times a second the lock is to be passed on. */
-  releases: number
+  /** How long each client holds the lock, ms. */
+  hold: number
 }
 
 /** The conditions for a reader who gives none. */
-export const CONDITIONS: Conditions = { lineRate: 1e9, cores: 4, roundTrip: 0.5, releases: 10 }
+export const CONDITIONS: Conditions = { lineRate: 1e9, cores: 4, servers: 1, roundTrip: 0.5, hold: 100 }
 
 export interface PhaseForecast {
   counts: Record<CountName, number>
@@ -61,43 +63,95 @@ export interface LockForecast {
   lineMs: number
   /** The largest number of releases a second, each followed by a join of the former holder. */
   perSecond: number
+  /** True if passing the lock on takes no longer than a client holds it. */
   keepsUp: boolean
 }
 
 const BITS_PER_BYTE = 8
+/** The round trips between servers until a follower has the outcome of a write: to the leader, and the proposal. */
+const WRITE_TRIPS = 2
+/** The scenarios in which each notified client writes. Every server executes all writes, so they are not shared out. */
+const WRITERS = ['ephemeral']
 
 /** Returns undefined if the model has no times of this lock. */
 export function lockForecast(
   { phases }: Model,
   scenario: string,
   size: number,
-  { lineRate, cores, roundTrip, releases }: Conditions,
+  conditions: Conditions,
 ): LockForecast | undefined {
+  const { roundTrip, hold } = conditions
   const step = phases.filter(each => each.scenario === scenario)
   const model = step.find(({ roundTrips }) => roundTrips !== undefined)
   if (model?.roundTrips === undefined || model.client === undefined) return undefined
-  const forecasts = step.map(each => phaseForecast(each, size))
-  const line = ({ counts }: PhaseForecast) =>
-    (1000 * BITS_PER_BYTE * Math.max(counts.bytesReceived, counts.bytesSent)) / lineRate
-  // The server sends while it computes, so the slower of both counts.
-  const work = (some: readonly PhaseForecast[]) =>
-    Math.max(
-      some.reduce((total, each) => total + line(each), 0),
-      some.reduce((total, { server }) => total + (server?.value ?? 0), 0) / cores,
-    )
   const release = phaseForecast(model, size)
   const { notifications, bytesReceived } = release.counts
-  const notifiesAll = model.client.terms.includes('notification')
-  const listBytes = model.lists ? bytesReceived / (notifiesAll ? Math.max(1, notifications) : 1) : undefined
+  const listBytes = model.lists ? bytesReceived / (notifiesAll(model) ? Math.max(1, notifications) : 1) : undefined
   // Each client runs on a machine of its own, so only the work of one of them counts.
   const one = { notifications: 1, bytesReceived: listBytes ?? 0 }
   const client = estimate(model.client, termValues(model.client.terms, 1, one)).value
-  const ms = model.roundTrips * roundTrip + work([release]) + client
-  const perSecond = 1000 / Math.max(ms, work(forecasts))
+  const isWriter = WRITERS.includes(scenario)
+  const trips = model.roundTrips + (conditions.servers === 1 ? 0 : WRITE_TRIPS * (isWriter ? 2 : 1))
+  const ms = trips * roundTrip + serverMs([model], size, conditions) + client
+  const perSecond = 1000 / Math.max(ms, serverMs(step, size, conditions))
   return {
-    ...{ scenario, size, release, listBytes, ms, lineMs: line(release), perSecond },
-    keepsUp: perSecond >= releases,
+    ...{
+      scenario,
+      size,
+      release,
+      listBytes,
+      ms,
+      lineMs: lineMs(release, conditions, sharedBy(model, conditions)),
+      perSecond,
+    },
+    keepsUp: perSecond >= 1000 / hold,
   }
+}
+
+export interface WatchForecast {
+  scenario: string
+  phase: string
+  change: PhaseForecast
+  /** From the change until the last client has been notified, and has read again if its watch fires once, ms. */
+  ms: number
+}
+
+/** Returns what a change of something that `size` clients watch costs, for each such phase with times. */
+export function watchForecasts({ phases }: Model, size: number, conditions: Conditions): WatchForecast[] {
+  return phases.flatMap(model => {
+    if (model.kind !== 'watch' || model.client === undefined) return []
+    const change = phaseForecast(model, size)
+    const { notifications, framesSent } = change.counts
+    const readsAgain = framesSent > notifications
+    const trips = (readsAgain ? 2 : 1) + (conditions.servers === 1 ? 0 : WRITE_TRIPS)
+    const client = estimate(model.client, termValues(model.client.terms, 1, { notifications: 1, bytesReceived: 0 }))
+    const ms = trips * conditions.roundTrip + serverMs([model], size, conditions) + client.value
+    return [{ scenario: model.scenario, phase: model.phase, change, ms }]
+  })
+}
+
+const notifiesAll = ({ client }: PhaseModel): boolean => client?.terms.includes('notification') === true
+
+/** Returns how many servers share what a phase causes. A single client reads its list from a single server. */
+const sharedBy = (phase: PhaseModel, { servers }: Conditions): number => (notifiesAll(phase) ? servers : 1)
+
+/** Returns how long the bytes of a phase take on the lines of these servers, ms. */
+const lineMs = ({ counts }: PhaseForecast, { lineRate }: Conditions, servers: number): number =>
+  (1000 * BITS_PER_BYTE * Math.max(counts.bytesReceived, counts.bytesSent)) / lineRate / servers
+
+/** Returns how long the servers are busy with these phases, ms. They send while they compute, so the slower of both counts. */
+function serverMs(phases: readonly PhaseModel[], size: number, conditions: Conditions): number {
+  let [line, processor] = [0, 0]
+  for (const phase of phases) {
+    const forecast = phaseForecast(phase, size)
+    const servers = sharedBy(phase, conditions)
+    const all = forecast.server?.value ?? 0
+    // Each server executes the write itself. Notifications and reads are shared out.
+    const write = WRITERS.includes(phase.scenario) ? all : Math.min(all, phase.server?.factors[0] ?? 0)
+    line += lineMs(forecast, conditions, servers)
+    processor += (write + (all - write) / servers) / conditions.cores
+  }
+  return Math.max(line, processor)
 }
 
 /** The largest number of sessions that is considered. */

@@ -1,89 +1,132 @@
-// The section that forecasts: a form for the reader's own numbers, the model, and the largest size of the run as forecast.
+// The answer to the reader's question, with a form for the reader's own numbers and a plot of the fit; and the details
+// behind it: the model, and the largest size of the run as forecast.
 import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
-import { adviceOf } from '../model/advice.ts'
+import { adviceOf, LOCK_NAMES, USUAL_LOCK } from '../model/advice.ts'
+import { conditionsOf, FIELDS, standardOf, type Field } from '../model/fields.ts'
 import { errorOf, heldOutOf, heldOutSentence, type HeldOut } from '../model/held-out.ts'
 import type { Costs, Model, PhaseModel, Term } from '../model/terms.ts'
 import { modelOf } from '../model/model.ts'
 import { factorOf, type Estimate } from '../model/least-squares.ts'
-import { CONDITIONS, MOST_SESSIONS } from '../model/forecast.ts'
+import { durationHere } from '../model/forecast.ts'
 import { bitRate, figure } from '../output/figures.ts'
 import type { Result } from '../output/result.ts'
 import { html, Html } from './html.ts'
+import { plot, type Series } from './plots.ts'
 import { table } from './tables.ts'
 
-/** Returns empty HTML if no phase was measured with enough sizes. The form needs a lock with times. */
-export async function forecastSection(result: Result): Promise<Html> {
+/** Returns empty HTML if no lock was measured and timed at enough sizes. */
+export async function answerSection(result: Result): Promise<Html> {
   const model = modelOf(result)
-  if (model.phases.length === 0) return html``
-  const locks = model.phases.filter(({ kind, client }) => kind === 'lock' && client !== undefined)
-  const form = await formFor({ ...model, phases: locks })
-  return html`<section aria-labelledby="forecasts">
-    <h2 id="forecasts">${form === undefined ? 'Other sizes' : 'With your own numbers'}</h2>
-    <p>
-      The run was fitted with a model of a few parts, which forecasts other
-      sizes.${form === undefined ? ' No lock was timed at enough sizes, so none can be recommended.' : ''}
-    </p>
-    ${form ?? ''} ${heldOutTable(heldOutOf(result))} ${modelTable(model)}
-  </section>`
-}
-
-/** Returns the form for the reader's own numbers, or undefined if the model has no lock with times. */
-async function formFor(model: Model): Promise<Html | undefined> {
-  if (model.phases.length === 0) return undefined
-  const size = 10 * Math.max(...model.phases.flatMap(({ sizes }) => sizes))
-  const { heading, sentences } = adviceOf(model, size, CONDITIONS)
-  if (sentences.length === 0) return undefined
-  return html`<p>Put in your own numbers: up to a billion contenders.</p>
-    <form class="forecast-form" hidden>
-      ${fields.map(
-        ({ name, label, min, max }) =>
-          html`<label>
-            ${label}
-            <input
-              name="${name}"
-              type="number"
-              required
-              step="${min === 2 ? 1 : 'any'}"
-              min="${min}"
-              max="${max}"
-              value="${name === 'size' ? size : valueOf(name)}"
-            />
-          </label>`,
-      )}
-    </form>
+  const phases = model.phases.filter(({ client }) => client !== undefined)
+  const sizes = phases.flatMap(({ kind, sizes }) => (kind === 'lock' ? sizes : []))
+  if (sizes.length === 0) return html``
+  const standard = (field: Field) => standardOf(field, 10 * Math.max(...sizes))
+  const { contenders, conditions } = conditionsOf(standard)
+  const timed = { ...model, phases }
+  const { verdict = '', heading, sentences } = adviceOf(timed, contenders, conditions)
+  if (sentences.length === 0) return html``
+  return html`<section aria-labelledby="answer">
+    <h2 id="answer">At which N does your ensemble break, and what should you do?</h2>
+    ${formFor(standard)}
     <div class="forecast" role="status">
-      <p>${heading}</p>
+      <p class="verdict">${verdict}</p>
+      <p class="conditions">${heading}</p>
       <ul>
         ${sentences.map(sentence => html`<li>${sentence}</li>`)}
       </ul>
     </div>
+    <p>
+      A lock breaks if passing it on takes longer than a client holds it. The forecasts come from a model that was
+      fitted to this run.
+    </p>
+    ${fitPlot(result, model)}
     <script type="application/json" id="model">
-      ${jsonOf(model)}
+      ${jsonOf(timed)}
     </script>
     <script type="module">
       ${await formScript()}
-    </script>`
+    </script>
+  </section>`
 }
 
-interface Field {
-  name: 'size' | keyof typeof CONDITIONS
-  label: string
-  min: number
-  max: number
+/** Returns empty HTML if no phase was measured with enough sizes. */
+export function modelSection(result: Result): Html {
+  const model = modelOf(result)
+  if (model.phases.length === 0) return html``
+  const isTimed = model.phases.some(({ kind, client }) => kind === 'lock' && client !== undefined)
+  return html`<section aria-labelledby="forecasts">
+    <h2 id="forecasts">Other sizes</h2>
+    <p>
+      The run was fitted with a model of a few parts, which forecasts other
+      sizes.${isTimed ? '' : ' No lock was timed at enough sizes, so none can be recommended.'}
+    </p>
+    ${heldOutTable(heldOutOf(result))} ${modelTable(model)}
+  </section>`
 }
 
-const MEGABIT = 1e6
+function formFor(standard: (field: Field) => number): Html {
+  const inputs = (isMain: boolean) =>
+    FIELDS.filter(field => field.isMain === isMain).map(
+      field =>
+        html`<label>
+          ${field.label}
+          <input
+            name="${field.name}"
+            type="number"
+            required
+            step="${field.isWhole ? 1 : 'any'}"
+            min="${field.min}"
+            max="${field.max}"
+            value="${standard(field)}"
+          />
+        </label>`,
+    )
+  const locks = LOCK_NAMES.map(name =>
+    name === USUAL_LOCK ? html`<option selected>${name}</option>` : html`<option>${name}</option>`,
+  )
+  return html`<form class="forecast-form" hidden>
+    <div class="fields">${inputs(true)}</div>
+    <details>
+      <summary>Your lock, and your servers</summary>
+      <div class="fields">
+        <label>
+          your lock
+          <select name="lock">
+            ${locks}
+          </select>
+        </label>
+        ${inputs(false)}
+      </div>
+    </details>
+  </form>`
+}
 
-const fields: readonly Field[] = [
-  { name: 'size', label: 'contenders', min: 2, max: MOST_SESSIONS },
-  { name: 'lineRate', label: 'line of the server, Mbit/s', min: 0.001, max: 1e7 },
-  { name: 'cores', label: 'cores of the server', min: 0.1, max: 1024 },
-  { name: 'roundTrip', label: 'round trip, ms', min: 0.001, max: 60_000 },
-  { name: 'releases', label: 'releases a second', min: 0.001, max: 1e6 },
-]
-
-const valueOf = (name: keyof typeof CONDITIONS): number => CONDITIONS[name] / (name === 'lineRate' ? MEGABIT : 1)
+/** Plots how long a release took on the measured machine, and the model that was fitted to it, up to ten times the largest size. */
+function fitPlot(result: Result, model: Model): Html {
+  const series = result.growth.flatMap(({ scenario, phase }, style): Series[] => {
+    const fitted = model.phases.find(each => each.scenario === scenario && each.phase === phase)
+    if (fitted?.kind !== 'lock') return []
+    const points = result.cells.flatMap(cell => {
+      const y = cell.scenario === scenario && cell.asExpected !== undefined ? cell.phases[0]?.ms : undefined
+      return y === undefined ? [] : [{ x: cell.size, y }]
+    })
+    const fit = [...fitted.sizes, 10 * Math.max(...fitted.sizes)].flatMap(x => {
+      const y = durationHere(model, fitted, x)?.value
+      return y === undefined ? [] : [{ x, y }]
+    })
+    return [{ name: scenario, style, points: points.toSorted((a, b) => a.x - b.x), fit }]
+  })
+  const forecast = series.map(
+    ({ name, fit = [] }) => `${name}: ${figure(fit.at(-1)?.y)} ms with ${fit.at(-1)?.x ?? 0} sessions`,
+  )
+  return html`<div class="plots">
+    ${plot({
+      ...{ title: 'One release on the measured machine: measured (symbols), and the fit (dashed)', y: 'ms', series },
+      ...{ summary: `Forecast: ${forecast.join('; ')}`, format: (value: number) => `${figure(value)} ms` },
+    })}
+  </div>`
+}
 
 /** Escapes '<', so that no text can end the script element. */
 const jsonOf = (value: unknown): Html => new Html(JSON.stringify(value).replaceAll('<', '\\u003c'))

@@ -17,6 +17,8 @@ export interface Series {
   points: readonly Mark[]
   /** The power of N that theory predicts, if any. */
   theory?: number
+  /** Points of a model, which are drawn as a dashed line in place of the line through the measured points. */
+  fit?: readonly Point[]
 }
 
 export interface Chart {
@@ -70,9 +72,10 @@ export function plot(chart: Chart): Html {
 function draw({ x = SESSIONS, y, format, summary, title }: Chart, series: readonly Series[]): string {
   const { document } = parseHTML('<html><body></body></html>') as unknown as { document: never }
   const all = series.flatMap(({ points }) => points)
-  const sizes = [...new Set(all.map(({ x }) => x))].sort((a, b) => a - b)
-  const low = Math.min(...all.map(point => point.low ?? point.y))
-  const high = Math.max(...all.map(point => point.high ?? point.y))
+  const fitted = series.flatMap(({ fit = [] }) => fit).filter(({ y }) => y > 0)
+  const sizes = [...new Set([...all, ...fitted].map(({ x }) => x))].sort((a, b) => a - b)
+  const low = Math.min(...all.map(point => point.low ?? point.y), ...fitted.map(({ y }) => y))
+  const high = Math.max(...all.map(point => point.high ?? point.y), ...fitted.map(({ y }) => y))
   const domain: [number, number] = [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high * 1.01))]
   const svg: unknown = Plot.plot({
     ...{ document, width: WIDTH, height: HEIGHT, className: 'plot-svg' },
@@ -103,8 +106,11 @@ function draw({ x = SESSIONS, y, format, summary, title }: Chart, series: readon
               ...{ className: 'theory', clip: true },
             }),
       ),
-      ...series.map(({ points, style }) =>
-        Plot.line(points, { x: 'x', y: 'y', stroke: colourOf(style), strokeWidth: 1.5 }),
+      ...series.map(({ points, fit, style }) =>
+        Plot.line(fit ?? points, {
+          ...{ x: 'x', y: 'y', stroke: colourOf(style), strokeWidth: 1.5 },
+          ...(fit && { strokeDasharray: '5 3' }),
+        }),
       ),
       ...series.map(({ points, style }) =>
         Plot.ruleX(
@@ -159,9 +165,12 @@ function theoryLine(points: readonly Point[], power: number): Point[] {
 function labelled(series: readonly Series[], [low, high]: [number, number]) {
   const height = HEIGHT - MARGIN.top - MARGIN.bottom
   const room = height / Math.log(high / low)
-  const right = Math.max(...series.flatMap(({ points }) => points.map(({ x }) => x)))
+  const right = Math.max(...series.flatMap(({ points, fit = points }) => fit.map(({ x }) => x)))
   const labels = series
-    .map(({ name, style, points }) => ({ name, style, at: Math.log((points.at(-1)?.y ?? low) / low) * room }))
+    .map(({ name, style, points, fit = points }) => ({
+      ...{ name, style },
+      at: Math.log((fit.at(-1)?.y ?? low) / low) * room,
+    }))
     .sort((a, b) => a.at - b.at)
   for (const [i, label] of labels.entries()) label.at = Math.max(label.at, (labels[i - 1]?.at ?? -LINE) + LINE)
   let ceiling = height

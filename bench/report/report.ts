@@ -8,8 +8,9 @@ import type { PhaseSummary } from '../measure/summary.ts'
 import { nameOf } from '../harness/server.ts'
 import type { Point, Power } from '../measure/statistics.ts'
 import { bytes, figure } from '../output/figures.ts'
+import { conclusionOf } from '../output/conclusion.ts'
 import { ensembleSection } from './ensemble.ts'
-import { forecastSection } from './forecast.ts'
+import { answerSection, modelSection } from './forecast.ts'
 import { html, type Html } from './html.ts'
 import { renderPage, withPlayer } from './page.ts'
 import { bars, plot, type Bar, type Series } from './plots.ts'
@@ -28,9 +29,9 @@ export async function reportOf(result: Result): Promise<string> {
 
 /** Returns the content of the page. */
 export async function reportBody(result: Result, playable: Playable = new Map()): Promise<Html> {
-  return html`${header(result)} ${releaseSection(result, playable)} ${locksSection(result)}
-  ${await forecastSection(result)} ${watchesSection(result)} ${ensembleSection(result.ensemble)} ${figures(result)}
-  ${methodSection(result)}`
+  return html`${header(result)} ${await answerSection(result)} ${conclusionSection(result)}
+  ${releaseSection(result, playable)} ${locksSection(result)} ${modelSection(result)} ${watchesSection(result)}
+  ${ensembleSection(result.ensemble)} ${figures(result)} ${methodSection(result)}`
 }
 
 function header({ server, machine, date, ended }: Result): Html {
@@ -43,6 +44,18 @@ function header({ server, machine, date, ended }: Result): Html {
       cores of ${machine.cpu}, ${date.slice(0, 10)}.${early}
     </p>
   </header>`
+}
+
+/** The sentences with which `npm start` ends. */
+function conclusionSection(result: Result): Html {
+  const [heading, ...sentences] = conclusionOf(result)
+  if (heading === undefined) return html``
+  return html`<section aria-labelledby="in-short">
+    <h2 id="in-short">${heading.replace('IN SHORT', 'In short').replace(/:$/, '')}</h2>
+    <ul>
+      ${sentences.map(sentence => html`<li>${sentence.replace(/^- /, '')}</li>`)}
+    </ul>
+  </section>`
 }
 
 function releaseSection({ recordings, scenarios, cells }: Result, playable: Playable): Html {

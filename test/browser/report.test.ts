@@ -69,19 +69,25 @@ describe('the report in a browser', () => {
           await field('contenders').focus()
           await page.keyboard.press('Control+A')
           await page.keyboard.type('1000000')
-          for (const value of ['10000', '8', '2', '50']) {
+          for (const value of ['20', '2']) {
             await page.keyboard.press('Tab')
             await page.keyboard.type(value)
           }
-          expect(await forecast.locator('p').textContent()).to.equal(
-            'With 1,000,000 contenders, a line of 10.0 Gbit/s, 8 cores of the server, a round trip of 2.00 ms and 50 releases a second:',
+          expect(await forecast.locator('.conditions').textContent()).to.equal(
+            'With 1,000,000 contenders that hold the lock for 20.0 ms each, a round trip of 2.00 ms, 1 server with 4 cores and a line of 1.00 Gbit/s:',
           )
           expect(await forecast.getByRole('listitem').first().textContent()).to.match(/^Take TicketMutex\./)
           await field('contenders').fill('1')
-          expect(await forecast.textContent()).to.match(/^\s*contenders: 2 to 1000000000 please\.\s*$/)
+          expect(await forecast.textContent()).to.match(
+            /^\s*contenders: a whole number from 2 to 1000000000 please\.\s*$/,
+          )
           await field('contenders').fill('10')
           expect(await forecast.getByRole('listitem').first().textContent()).to.match(/^Take Mutex/)
-          for (const name of ['contenders', 'releases a second'])
+          expect(await forecast.locator('.verdict').textContent()).to.match(/^Your HerdMutex does not break with 10 /)
+          await page.getByText('Your lock, and your servers').click()
+          await page.getByRole('combobox', { name: 'your lock' }).selectOption('TicketMutex')
+          expect(await forecast.locator('.verdict').textContent()).to.match(/^Your TicketMutex does not break /)
+          for (const name of ['contenders', 'cores of each server'])
             expect((await field(name).boundingBox())?.height).to.be.at.least(44)
           expect(await contrastOf(page, '.forecast-form input')).to.be.above(7)
           expect(await contrastOf(page, '.forecast-form label')).to.be.above(4.5)

@@ -35,15 +35,11 @@ export function forecastChapter(result: Result, large: Result): string {
     })
     return row([name, ...costs, limit === undefined ? 'any number' : `fewer than ${whole(limit)}`])
   })
-  const { lineRate, cores, roundTrip, releases } = CONDITIONS
-  const head = [
-    'lock',
-    ...SIZES.map(size => `${whole(size)} contenders`),
-    `keeps up with ${releases} releases a second`,
-  ]
+  const { lineRate, cores, roundTrip, hold } = CONDITIONS
+  const head = ['lock', ...SIZES.map(size => `${whole(size)} contenders`), `takes less than ${duration(hold)}`]
   return `## What it costs you
 
-From the same run, the report's form forecasts what a release costs with another number of contenders, another line and another server. With a line of ${bitRate(lineRate)}, ${cores} cores of the server and a round trip of ${duration(roundTrip)}:
+From the same run, the first section of the report forecasts what a release costs with another number of contenders, another line and another server. With clients that hold the lock for ${duration(hold)}, a line of ${bitRate(lineRate)}, ${cores} cores of the server and a round trip of ${duration(roundTrip)}:
 
 ${[row(head), row(head.map(() => '---')), ...locks].join('\n')}
 

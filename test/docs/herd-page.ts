@@ -2,6 +2,9 @@
 import type { Result } from '../../bench/output/result.ts'
 import type { PhaseSummary } from '../../bench/measure/summary.ts'
 import { bytes, figure } from '../../bench/output/figures.ts'
+import { adviceOf } from '../../bench/model/advice.ts'
+import { CONDITIONS } from '../../bench/model/forecast.ts'
+import { modelOf } from '../../bench/model/model.ts'
 import type { PeersResult } from '../../bench/peers/result.ts'
 import { forecastChapter } from './forecast-chapter.ts'
 import { peersChapter } from './peers-chapter.ts'
@@ -42,10 +45,18 @@ export function herdPage(result: Result, peers: PeersResult, large: Result): str
   const perName = Math.round((read('mutex') - read('mutex', 'release', sizes[0])) / (n - (sizes[0] ?? NaN)))
   const busy = sizes.at(-2) ?? n
   const work = (lock: Name) => figure(phase(lock, 'release', busy).serverCpuMs)
+  const { verdict } = adviceOf(modelOf(result), 500, CONDITIONS)
   const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`
   const table = (head: string[], rows: (string | number)[][]) =>
     [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
   return `# What a herd costs
+
+**Is my herd a problem?** In the repository, this command says at how many contenders your lock breaks, and which one to take:
+
+    npm run bench:predict -- HerdMutex --contenders 500 --hold 100 --round-trip 0.5
+
+Its first line is: *${verdict ?? ''}* The two times are in milliseconds, and \`--help\` lists the other numbers. It measures nothing: it uses
+the figures of this page.
 
 ${n} clients contend for one lock. The client that holds it releases it, and then queues for it again. What does that cost the other clients
 and the ZooKeeper server? This page compares five locks. Each of them solves the main problem of the one before it. The figures come from

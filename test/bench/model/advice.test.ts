@@ -3,7 +3,7 @@ import { adviceOf } from '../../../bench/model/advice.ts'
 import { modelOf } from '../../../bench/model/model.ts'
 import { herd, lookAhead, measuredOf, ticket } from './synthetic.ts'
 
-const conditions = { lineRate: 1e9, cores: 4, roundTrip: 0.5, releases: 10 }
+const conditions = { lineRate: 1e9, cores: 4, servers: 1, roundTrip: 0.5, hold: 100 }
 const model = modelOf(measuredOf([herd, lookAhead, ticket]))
 const advice = (size: number, more: Partial<typeof conditions> = {}) =>
   adviceOf(model, size, { ...conditions, ...more })
@@ -12,20 +12,20 @@ const first = (size: number, more: Partial<typeof conditions> = {}) => advice(si
 describe('the advice which lock to take', () => {
   it('repeats the conditions', () => {
     expect(advice(1_000_000).heading).to.equal(
-      'With 1,000,000 contenders, a line of 1.00 Gbit/s, 4 cores of the server, a round trip of 0.50 ms and 10 releases a second:',
+      'With 1,000,000 contenders that hold the lock for 100 ms each, a round trip of 0.50 ms, 1 server with 4 cores and a line of 1.00 Gbit/s:',
     )
-    expect(advice(9000, { cores: 1, releases: 1, lineRate: 1e5 }).heading).to.equal(
-      'With 9000 contenders, a line of 100 kbit/s, 1 core of the server, a round trip of 0.50 ms and 1 release a second:',
+    expect(advice(9000, { cores: 1, servers: 3, hold: 1000, lineRate: 1e5 }).heading).to.equal(
+      'With 9000 contenders that hold the lock for 1.00 s each, a round trip of 0.50 ms, 3 servers with 1 core and a line of 100 kbit/s:',
     )
   })
 
   it('is Mutex as long as it is about as fast as TicketMutex', () => {
     expect(first(10)).to.equal('Take Mutex.')
-    expect(first(300)).to.equal('Take Mutex.')
+    expect(first(10_000)).to.equal('Take Mutex.')
   })
 
   it('is TicketMutex if a release of Mutex takes longer', () => {
-    expect(first(10_000)).to.match(
+    expect(first(10_000, { hold: 10 })).to.match(
       /^Take TicketMutex\. A release of Mutex takes [\d.]+ ms, and one of TicketMutex [\d.]+ ms\. Clients of Curator and kazoo cannot contend for it, /,
     )
   })
@@ -35,7 +35,7 @@ describe('the advice which lock to take', () => {
   })
 
   it('is TicketMutex if a list of names is too long for a Java client, even if both are as fast', () => {
-    const fast = { lineRate: 1e15, roundTrip: 10_000, releases: 1e-6 }
+    const fast = { lineRate: 1e15, roundTrip: 10_000, hold: 1e9 }
     expect(first(17_000, fast)).to.equal('Take Mutex.')
     expect(first(18_000, fast)).to.contain(
       'Take TicketMutex. Mutex reads a list of names of 1.06 MB, more than a Java client accepts by default.',
@@ -43,7 +43,7 @@ describe('the advice which lock to take', () => {
   })
 
   it('is the fastest lock if none keeps up, and says so', () => {
-    expect(first(1_000_000, { releases: 5000 })).to.match(
+    expect(first(1_000_000, { hold: 0.2 })).to.match(
       /^No lock keeps up\. TicketMutex comes closest, with \d+ releases a second\. Clients of Curator/,
     )
   })
@@ -54,7 +54,7 @@ describe('the advice which lock to take', () => {
       /^HerdMutex: a release notifies 999 of 1000, moves 59\.1 MB, costs the server 149 ms of processor time, and takes 47\d ms, 472 ms of them on the line\. It cannot keep up from 4\d\d contenders on\.$/m,
     )
     expect(text).to.match(/^TicketMutex: .* It keeps up with any number of contenders up to 1,000,000,000\.$/m)
-    expect(advice(1000, { releases: 5000 }).sentences.join('\n')).to.match(/^HerdMutex: .* It never keeps up\.$/m)
+    expect(advice(1000, { hold: 0.2 }).sentences.join('\n')).to.match(/^HerdMutex: .* It never keeps up\.$/m)
   })
 
   it('says from which size on lists of names exceed the limits of clients', () => {
@@ -77,5 +77,26 @@ describe('the advice which lock to take', () => {
     expect(onlyHerd.filter(sentence => sentence.startsWith('Take'))).to.deep.equal([])
     expect(onlyHerd[0]).to.match(/^HerdMutex: /)
     expect(adviceOf(modelOf(measuredOf([])), 10, conditions).sentences).to.deep.equal([])
+  })
+
+  it('says first at how many contenders the reader’s lock breaks, and what to take', () => {
+    const verdict = (size: number, more: Partial<typeof conditions> = {}, yours?: string) =>
+      adviceOf(model, size, { ...conditions, ...more }, yours).verdict
+    const limit = (more: Partial<typeof conditions> = {}) => Number(/at (\d+)/.exec(verdict(100_000, more) ?? '')?.[1])
+    expect(verdict(1000)).to.equal(`Your HerdMutex breaks at ${limit()}; take Mutex.`)
+    expect(limit()).to.be.within(300, 600)
+    expect(verdict(10)).to.equal(
+      `Your HerdMutex does not break with 10 contenders: it breaks at ${limit()}; Mutex costs less.`,
+    )
+    expect(verdict(1000, {}, 'TicketMutex')).to.equal('Your TicketMutex does not break with any number of contenders.')
+    expect(verdict(1000, { hold: 0.2 })).to.equal(
+      'Your HerdMutex is too slow with any number of contenders; no lock is fast enough, and TicketMutex comes closest.',
+    )
+    expect(limit({ servers: 3 })).to.be.above(limit())
+    expect(limit({ hold: 10 })).to.be.below(limit())
+  })
+
+  it('has no verdict on a lock that was not measured', () => {
+    expect(adviceOf(modelOf(measuredOf([ticket])), 1000, conditions).verdict).to.equal(undefined)
   })
 })

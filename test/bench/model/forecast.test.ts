@@ -1,11 +1,18 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { durationHere, firstSize, lockForecast, MOST_SESSIONS, phaseForecast } from '../../../bench/model/forecast.ts'
+import {
+  durationHere,
+  firstSize,
+  lockForecast,
+  MOST_SESSIONS,
+  phaseForecast,
+  watchForecasts,
+} from '../../../bench/model/forecast.ts'
 import { modelOf } from '../../../bench/model/model.ts'
 import { herd, lookAhead, measuredOf, ticket } from './synthetic.ts'
 
 const model = modelOf(measuredOf([herd, lookAhead, ticket]))
-const conditions = { lineRate: 1e9, cores: 4, roundTrip: 0.5, releases: 10 }
+const conditions = { lineRate: 1e9, cores: 4, servers: 1, roundTrip: 0.5, hold: 100 }
 const lock = (name: string, n: number, more: Partial<typeof conditions> = {}) =>
   lockForecast(model, name, n, { ...conditions, ...more }) ?? expect.fail(name)
 
@@ -82,5 +89,25 @@ describe('a forecast', () => {
     const limit = firstSize(n => !lock('herd', n).keepsUp) ?? expect.fail('the herd keeps up')
     expect(lock('herd', limit - 1).keepsUp).to.equal(true)
     expect(lock('herd', limit).keepsUp).to.equal(false)
+  })
+
+  it('of an ensemble shares out what many clients read, but not a list for one client, and adds two round trips', () => {
+    const slow = { lineRate: 1e7 }
+    const three = { ...slow, servers: 3 }
+    expect(lock('herd', 1000, three).lineMs).to.be.closeTo(lock('herd', 1000, slow).lineMs / 3, 1e-6)
+    expect(lock('look-ahead', 1000, three).ms).to.be.closeTo(lock('look-ahead', 1000, slow).ms + 2 * 0.5, 1e-6)
+  })
+
+  it('of a change that all watch has the round trips of the notification and of the read', () => {
+    const measured = measuredOf([herd])
+    const watched = modelOf({ ...measured, scenarios: [{ name: 'herd', kind: 'watch' }], recordings: [] })
+    const [forecast = expect.fail('no forecast')] = watchForecasts(watched, 1000, { ...conditions, lineRate: 1e15 })
+    const [far = expect.fail('no forecast')] = watchForecasts(watched, 1000, {
+      ...conditions,
+      lineRate: 1e15,
+      roundTrip: 50,
+    })
+    expect(forecast.change.counts.notifications).to.equal(999)
+    expect(far.ms - forecast.ms).to.be.closeTo(2 * 49.5, 1e-6)
   })
 })

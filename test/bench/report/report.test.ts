@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import { reportOf } from '../../../bench/report/report.ts'
+import { conclusionOf } from '../../../bench/output/conclusion.ts'
 import { readResult, type Result } from '../../../bench/output/result.ts'
 
 describe('the report of the benchmark', () => {
@@ -32,7 +33,9 @@ describe('the report of the benchmark', () => {
 
   it('forecasts ten times the largest number of contenders, and shows how well it forecast the largest one', async () => {
     const page = (await reportOf(result)).replace(/\s+/g, ' ')
-    expect(page).to.contain('<p>With 10,000 contenders, a line of 1.00 Gbit/s, 4 cores of the server, ')
+    expect(page).to.contain('<p class="verdict">Your HerdMutex breaks at 325; take Mutex.</p>')
+    expect(page).to.contain('<p class="conditions">With 10,000 contenders that hold the lock for 100 ms each, ')
+    expect(page).to.contain('<li>A change of one node that all watch notifies 10,000, ')
     expect(page).to.match(/<li>Take \w+/)
     expect(page).to.match(/<form class="forecast-form" hidden>/)
     expect(page).to.contain('<td class="text">bytes read</td><td>1000</td><td>10, 50, 100</td><td>59032948</td>')
@@ -51,6 +54,21 @@ describe('the report of the benchmark', () => {
       .and.to.contain('<summary>The largest sizes, forecast and measured</summary>')
       .and.not.to.contain('<form class="forecast-form"')
     expect(page).not.to.match(/NaN|undefined|Infinity/)
+  })
+
+  it('answers the question first, then says what the terminal says, and shows plots and tables after that', async () => {
+    const page = (await reportOf(result)).replace(/\s+/g, ' ')
+    const places = [
+      'class="verdict"',
+      'the fit (dashed)',
+      'id="in-short">In short, with 1000',
+      'id="one-release"',
+      '<table',
+    ]
+    const found = places.map(place => page.indexOf(place))
+    expect(found).not.to.include(-1)
+    expect(found).to.deep.equal(found.toSorted((a, b) => a - b))
+    for (const sentence of conclusionOf(result).slice(1)) expect(page).to.contain(sentence.slice(2))
   })
 
   it('contains the model as data, whose names cannot end the script', async () => {
