@@ -147,6 +147,14 @@ export const groups: readonly GuideGroup[] = [
       },
       {
         ...{
+          name: 'from-curator',
+          title: 'From Apache Curator',
+          about: 'Each part of it, and the code before and after',
+        },
+        document: 'docs/from-curator.md',
+      },
+      {
+        ...{
           name: 'from-node-zookeeper-client',
           title: 'From node-zookeeper-client',
           about: 'All its calls, before and after',

@@ -3,10 +3,16 @@
 import { expect } from 'chai'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { setTimeout as pause } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { installTools } from '../../environment/installed-tools.ts'
+import { javaCommand } from '../../environment/java-program.ts'
 import { nodeZooKeeperClient, root, type NpmTools } from '../../environment/needs.ts'
+import { CURATOR_JARS, DISCOVERY_JAR, provideDiscovery } from '../../environment/other-libraries.ts'
+import { Mutex } from '../../src/recipes/index.ts'
 import { readDocument, run, writeScript } from '../support/document.ts'
+import { until } from '../../environment/until.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 type Command = readonly [program: string, ...args: string[]]
@@ -34,6 +40,8 @@ function pairsOf(page: string, language: string): Pair[] {
 interface Origin {
   page: string
   language: string
+  /** The section about a lock, which both libraries can hold at the path /app/lock. */
+  lock?: { heading: string; dialect: 'curator' | 'kazoo' }
   /** Installs the library, writes the blocks of all pairs to files, and returns the commands that run them. */
   prepare: (blocks: readonly string[], connectString: string) => Promise<readonly Command[]>
 }
@@ -59,7 +67,52 @@ const nodeOrigin = (page: string, tools: NpmTools): Origin => ({
   },
 })
 
-const origins: readonly Origin[] = [nodeOrigin('docs/from-node-zookeeper-client.md', nodeZooKeeperClient)]
+const JAVA_IMPORTS = [
+  ...['java.util.*', 'java.util.concurrent.*', 'org.apache.zookeeper.CreateMode'],
+  ...['', '.api.transaction', '.recipes.atomic', '.recipes.cache', '.recipes.leader', '.recipes.locks'].map(
+    name => `org.apache.curator.framework${name}.*`,
+  ),
+  ...['.recipes.shared', '.state'].map(name => `org.apache.curator.framework${name}.*`),
+  ...['retry', 'x.discovery'].map(name => `org.apache.curator.${name}.*`),
+]
+
+/** Makes one program of all blocks. Its argument chooses the block. */
+const javaProgram = (blocks: readonly string[], connectString: string): string =>
+  `
+  ${JAVA_IMPORTS.map(name => `import ${name};`).join('\n')}
+  public class Before {
+    public static void main(String[] args) throws Exception {
+      try (CuratorFramework curator = CuratorFrameworkFactory.newClient("localhost:2181", new RetryOneTime(100))) {
+        curator.start();
+        curator.blockUntilConnected();
+        Before.class.getDeclaredMethod("block" + args[0], CuratorFramework.class).invoke(null, curator);
+      }
+    }
+    ${blocks.map((code, i) => `static void block${i}(CuratorFramework curator) throws Exception {\n${code}}`).join('\n')}
+  }`.replaceAll('localhost:2181', connectString)
+
+const origins: readonly Origin[] = [
+  nodeOrigin('docs/from-node-zookeeper-client.md', nodeZooKeeperClient),
+  {
+    ...{ page: 'docs/from-curator.md', language: 'java' },
+    lock: { heading: 'InterProcessMutex', dialect: 'curator' },
+    prepare: async (blocks, connectString) => {
+      await provideDiscovery()
+      const file = join(folderOf('docs/from-curator.md'), 'Before.java')
+      writeFileSync(file, javaProgram(blocks, connectString))
+      const [java, ...args] = await javaCommand(pathToFileURL(file), { jars: [...CURATOR_JARS, DISCOVERY_JAR] })
+      const silent = '-Dorg.slf4j.simpleLogger.defaultLogLevel=off'
+      return blocks.map((_, i) => [java, silent, ...args, String(i)] as const)
+    },
+  },
+]
+
+/** Resolves with what the program prints. */
+async function printedBy(command: Command): Promise<string> {
+  const { stdout, output, code } = await run(...command)
+  expect(code, output).to.equal(0)
+  return stdout
+}
 
 /** Returns a line for each node of the subtree: its path, its data and its ACL. */
 async function treeOf(client: Client, path: string): Promise<string[]> {
@@ -72,7 +125,7 @@ async function treeOf(client: Client, path: string): Promise<string[]> {
   return [`${path} ${data?.toString('latin1')} ${identities.join()}`, ...below.flat()]
 }
 
-for (const { page, language, prepare } of origins)
+for (const { page, language, lock, prepare } of origins)
   describe(page, function () {
     this.timeout(120_000)
     const pairs = pairsOf(page, language)
@@ -94,16 +147,32 @@ for (const { page, language, prepare } of origins)
 
     async function observe(command: Command): Promise<{ output: string; tree: string[] }> {
       await zk.deleteRecursive('/app')
-      const { output, code } = await run(...command)
-      expect(code, output).to.equal(0)
+      const output = await printedBy(command)
       return { output, tree: await treeOf(zk, '/app') }
     }
+
+    const commandAfter = async (i: number, code: string): Promise<Command> => {
+      const name = join(folderOf(page), `after-${i}`).slice(join(root, '.cache').length)
+      return [process.execPath, await writeScript(name, code, server)]
+    }
+
+    if (lock !== undefined)
+      it(`“${lock.heading}”: both libraries wait in one queue`, async () => {
+        const i = pairs.findIndex(({ heading }) => heading === lock.heading)
+        const held = await new Mutex(zk, '/app/lock', { dialect: lock.dialect }).acquire()
+        const programs = [commands[i] as Command, await commandAfter(i, pairs[i]?.after ?? '')].map(printedBy)
+        const isOver = Promise.race(programs).then(() => true)
+        await until(async () => (await zk.getChildren('/app/lock')).children.length === 3)
+        expect(await Promise.race([isOver, pause(100, false)])).to.equal(false)
+        await held.release()
+        const [before, after] = await Promise.all(programs)
+        expect(after).to.equal(before)
+      })
 
     for (const [i, { heading, after }] of pairs.entries())
       it(`“${heading}”: both libraries print the same, and leave the same nodes`, async () => {
         const before = await observe(commands[i] as Command)
-        const name = join(folderOf(page), `after-${i}`).slice(join(root, '.cache').length)
-        const ours = await observe([process.execPath, await writeScript(name, after, server)])
+        const ours = await observe(await commandAfter(i, after))
         expect(ours.output).to.equal(before.output).and.not.to.equal('')
         expect(ours.tree).to.deep.equal(before.tree)
       })
@@ -137,8 +206,7 @@ describe('docs/from-node-zookeeper-client.md', () => {
         client.removeRecursive('/app', error => { console.log(error.getName()); client.close() })
       })
       client.connect()`
-    const { output } = await run(process.execPath, '-e', script)
-    expect(output).to.equal('undefined\n/app,/app/a\nNOT_EMPTY\n')
+    expect(await printedBy([process.execPath, '-e', script])).to.equal('undefined\n/app,/app/a\nNOT_EMPTY\n')
     await zk.deleteRecursive('/app')
     await zk.close()
   })

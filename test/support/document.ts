@@ -11,12 +11,15 @@ const root = join(import.meta.dirname, '..', '..')
 
 export const readDocument = (file: string): string => readFileSync(join(root, file), 'utf8')
 
-/** Runs a program in the root of the repository, and resolves with all that it prints and its exit status. */
-export async function run(program: string, ...args: string[]): Promise<{ output: string; code: number | null }> {
+/** Runs a program in the root of the repository. `output` is all that it prints, `stdout` without its errors. */
+export async function run(
+  program: string,
+  ...args: string[]
+): Promise<{ stdout: string; output: string; code: number | null }> {
   const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>(resolve => child.once('close', resolve))
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
-  return { output: out + err, code }
+  return { stdout: out, output: out + err, code }
 }
 
 export interface CodeBlock {
