@@ -154,6 +154,10 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/from-curator.md',
       },
       {
+        ...{ name: 'from-kazoo', title: 'From kazoo', about: 'Each part of it, and the code before and after' },
+        document: 'docs/from-kazoo.md',
+      },
+      {
         ...{
           name: 'from-node-zookeeper-client',
           title: 'From node-zookeeper-client',

@@ -6,7 +6,7 @@ import * as recipes from '../../src/recipes/index.ts'
 import * as embedded from '../../src/server/index.ts'
 import { readDocument } from '../support/document.ts'
 
-const pages = ['coming-from', 'from-curator', 'from-node-zookeeper-client'].map(name => `docs/${name}.md`)
+const pages = ['from-curator', 'from-kazoo', 'from-node-zookeeper-client'].map(name => `docs/${name}.md`)
 
 /** Returns the second column of the tables: of a section if the page has it, otherwise of the whole page. */
 const cellsOf = (page: string): string[] => {

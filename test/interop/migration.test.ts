@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { installTools } from '../../environment/installed-tools.ts'
 import { javaCommand } from '../../environment/java-program.ts'
-import { nodeZooKeeperClient, root, type NpmTools } from '../../environment/needs.ts'
-import { CURATOR_JARS, DISCOVERY_JAR, provideDiscovery } from '../../environment/other-libraries.ts'
+import { nodeZooKeeperClient, PYTHON, root, type NpmTools } from '../../environment/needs.ts'
+import { CURATOR_JARS, DISCOVERY_JAR, provideDiscovery, provideKazoo } from '../../environment/other-libraries.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { readDocument, run, writeScript } from '../support/document.ts'
 import { until } from '../../environment/until.ts'
@@ -103,6 +103,14 @@ const origins: readonly Origin[] = [
       const [java, ...args] = await javaCommand(pathToFileURL(file), { jars: [...CURATOR_JARS, DISCOVERY_JAR] })
       const silent = '-Dorg.slf4j.simpleLogger.defaultLogLevel=off'
       return blocks.map((_, i) => [java, silent, ...args, String(i)] as const)
+    },
+  },
+  {
+    ...{ page: 'docs/from-kazoo.md', language: 'python' },
+    lock: { heading: 'Lock', dialect: 'kazoo' },
+    prepare: async (blocks, connectString) => {
+      await provideKazoo()
+      return blocks.map(code => [PYTHON, '-c', code.replaceAll('localhost:2181', connectString)] as const)
     },
   },
 ]
