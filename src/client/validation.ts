@@ -116,7 +116,6 @@ export const aclProblem = (acl: unknown): string | undefined => {
 
 // Checks of the options of a call
 
-export const noChecks: Checks<object> = {}
 export const signalChecks: Checks<SignalOption> = { signal: aSignal }
 export const versionChecks: Checks<VersionOptions> = { ...signalChecks, version: aVersion }
 export const readChecks = { ...signalChecks, watch: aFunction }

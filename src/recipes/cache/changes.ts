@@ -154,7 +154,7 @@ export class Changes {
 
   report(change: CacheChange): void {
     for (const follower of this.#followers) follower.onChange(change)
-    this.listeners.tell(this.#client, change)
+    this.listeners.notify(this.#client, change)
   }
 
   /** The cache has read the whole tree. */

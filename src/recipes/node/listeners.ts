@@ -28,7 +28,7 @@ export class Listeners<T> {
   }
 
   /** Calls each listener in a microtask, unless it is removed before. Their errors go to `onUncaughtError`. */
-  tell(client: Client, value: T): void {
+  notify(client: Client, value: T): void {
     for (const listener of this.#all) callLater(client, () => (this.#all.has(listener) ? listener(value) : undefined))
   }
 

@@ -114,7 +114,7 @@ export class Publisher<S, T> {
     const before = this.#state
     this.#state = state
     const change = before === undefined ? undefined : this.#difference(before, state)
-    if (change !== undefined) this.#listeners.tell(client, change)
+    if (change !== undefined) this.#listeners.notify(client, change)
     for (const reader of this.#readers) if (isForNew || reader.hasBegun) reader.update(state)
   }
 

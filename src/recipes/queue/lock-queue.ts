@@ -1,13 +1,12 @@
 // A lock's queue: a directory whose children are the contenders.
-import { copyOfACL, newUuid } from '../../client/recipe-support.ts'
+import { callLater, copyOfACL, newUuid } from '../../client/recipe-support.ts'
 import { join, type ACL } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes, type Children } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
 import { OwnNode, type NodePlan } from '../node/own-node.ts'
-import type { Names } from './dialect.ts'
-import { foreignContenderReport, type OnForeignContenders } from './foreign-contenders.ts'
+import { foreignContendersIn, type Names } from './dialect.ts'
 import { blocksAlways, type Blocks } from './turn.ts'
 
 /**
@@ -29,6 +28,9 @@ export interface ContenderNode {
   session: bigint
 }
 
+/** Receives the names of the contenders' nodes, and the path of the directory. */
+type OnForeignContenders = (names: readonly string[], directory: string) => void
+
 export interface LockQueueOptions {
   id?: string | undefined
   acl?: readonly ACL[] | undefined
@@ -43,10 +45,11 @@ export class LockQueue {
   readonly acl: readonly ACL[] | undefined
   readonly blocks: Blocks
   readonly #id: string
-  readonly #report: (children: readonly string[]) => void
+  readonly #onForeignContenders: OnForeignContenders
+  #hasReportedForeign = false
 
   constructor(client: Client, directory: string, names: Names, options: LockQueueOptions) {
-    const { id = '', acl, onForeignContenders, blocks = blocksAlways } = options
+    const { id = '', acl, onForeignContenders = warnOfForeignContenders, blocks = blocksAlways } = options
     // Uses a separate view, because callers may close theirs or remove its watches; the lock must still remove its node.
     this.client = client.chroot('/')
     this.directory = directory
@@ -54,14 +57,21 @@ export class LockQueue {
     this.acl = copyOfACL(acl)
     this.blocks = blocks
     this.#id = id
-    this.#report = foreignContenderReport(this, onForeignContenders)
+    this.#onForeignContenders = onForeignContenders
   }
 
-  /** Lists the directory. Reports the first contenders of another library in it. */
+  /** Lists the directory. Reports the first contenders of another library or dialect in it, once. */
   async list(options: ReadOptions): Promise<Children> {
     const list = await listChildren(this.client, this.directory, options)
-    this.#report(list.children)
+    this.#reportForeign(list.children)
     return list
+  }
+
+  #reportForeign(children: readonly string[]): void {
+    const foreign = this.#hasReportedForeign ? [] : foreignContendersIn(children, this.names)
+    if (foreign.length === 0) return
+    this.#hasReportedForeign = true
+    callLater(this.client, () => this.#onForeignContenders(foreign, this.directory))
   }
 
   /** Reads all contenders, in the order of the queue. */
@@ -103,3 +113,9 @@ export class LockQueue {
     })
   }
 }
+
+const warnOfForeignContenders: OnForeignContenders = ([name], directory) =>
+  process.emitWarning(
+    `${directory} contains nodes such as ${name}, named by another library or dialect: their owners and this lock do not wait for each other`,
+    { code: 'ZKWIRE_FOREIGN_CONTENDERS' },
+  )
