@@ -115,7 +115,7 @@ describe('the site in a browser', () => {
         // The question of a step, the explanation after it, a section of the report, and a command of the playground.
         'twice clients bytes': 'The herd, step 2',
         'parabola herd': 'The herd, step 2',
-        'billion contenders': 'With your own numbers',
+        'does your ensemble break': 'At which N does your ensemble break, and what should you do?',
         'long garbage collection': 'Playground',
       })) {
         await searchFor(words)
