@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { explorations, titleOf } from './bounds.ts'
-import { explore } from './explorer.ts'
-import { contention, textbook } from './lock-worlds.ts'
+import { explore, type Bound, type ExploreOptions } from './explorer.ts'
+import { contention, mutex, textbook } from './lock-worlds.ts'
 import { minimised, tell } from './story.ts'
+import type { Scenario } from './world.ts'
 
 describe('every schedule of a small world', function () {
   // An exploration is computation and nothing else, so its time depends on what else the machine does.
@@ -17,12 +18,21 @@ describe('every schedule of a small world', function () {
       expect(complete).to.be.greaterThan(1)
     })
 
+  const endsOf = async (scenario: Scenario, bound: Bound, options: ExploreOptions = {}) =>
+    [...(await explore(scenario, bound, options)).ends].sort((a, b) => a - b)
+
   it('has the same ends if states are entered again, or if the order of different processes is tried too', async () => {
-    const ends = async (options: object) =>
-      [...(await explore(contention(textbook, 2), { faults: 0 }, options)).ends].sort((a, b) => a - b)
+    const ends = (options: ExploreOptions) => endsOf(contention(textbook, 2), { faults: 0 }, options)
     const reduced = await ends({})
     expect(reduced).to.have.length.greaterThan(10)
     expect(await ends({ merges: false })).to.deep.equal(reduced)
     expect(await ends({ localFirst: false })).to.deep.equal(reduced)
+  })
+
+  it('has the same ends if states are entered again, with a fault', async () => {
+    const bound = { faults: 1, kinds: ['expire', 'abort', 'delete', 'cut'] } as const
+    const reduced = await endsOf(contention(mutex, 1), bound)
+    expect(reduced).to.have.length.greaterThan(10)
+    expect(await endsOf(contention(mutex, 1), bound, { merges: false })).to.deep.equal(reduced)
   })
 })

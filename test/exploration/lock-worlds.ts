@@ -29,7 +29,7 @@ export function contention(
   isNew = false,
 ): Scenario {
   return {
-    name: `${name}, ${contenders} contenders${isNew ? ' for a new lock' : ''}`,
+    name: `${name}, ${contenders} contender${contenders === 1 ? '' : 's'}${isNew ? ' for a new lock' : ''}`,
     processes: names.slice(0, contenders),
     hasOperator: true,
     ...(!isNew && { prepare: async client => (await make(client, PATH, 0).acquire()).release() }),

@@ -25,6 +25,8 @@ export class Process {
   heldSince = 0
   /** Aborts the present call of the caller; undefined if it has no call that waits. */
   abort: AbortController | undefined
+  /** The reason with which the caller gives up. */
+  readonly gaveUp = new Error('the caller gives up')
   /** The next step of the caller, which happens when the explorer chooses it. */
   next: { what: string; go: () => void } | undefined
   isDone = false
