@@ -21,7 +21,10 @@ describe('the data of a lease', () => {
     expect(decodeLease('{"version": 2, "until": 5}')).to.equal('newer')
     for (const data of ['', 'null', '5', '{}', '{"version": 1}', '{"version": 1, "holder": "a", "end": "soon"}'])
       expect(decodeLease(data), data).to.equal(undefined)
-    expect(decodeLease('{"version": 1, "holder": "a", "end": "2026-13-01T00:00:00"}')).to.equal(undefined)
+    const withFields = (holder: unknown, end: unknown) => decodeLease(JSON.stringify({ version: 1, holder, end }))
+    for (const end of ['2026-13-01T00:00:00', '2026-01-01T00:00', '2026-01-01T00:00:00.5', 1_767_225_600_000])
+      expect(withFields('a', end), String(end)).to.equal(undefined)
+    expect(withFields(1, '2026-01-01T00:00:00')).to.equal(undefined)
   })
 
   it('can be replaced by the same holder at any time, and by others from its end on', () => {
