@@ -29,10 +29,11 @@ describe('every schedule of a small world', function () {
     expect(await ends({ localFirst: false })).to.deep.equal(reduced)
   })
 
-  it('has the same ends if states are entered again, with a fault', async () => {
-    const bound = { faults: 1, kinds: ['expire', 'abort', 'delete', 'cut'] } as const
+  it('loses no end with a fault', async () => {
+    const bound = { faults: 1, kinds: ['abort', 'delete', 'cut'] } as const
     const reduced = await endsOf(contention(mutex, 1), bound)
     expect(reduced).to.have.length.greaterThan(10)
     expect(await endsOf(contention(mutex, 1), bound, { merges: false })).to.deep.equal(reduced)
+    expect(reduced).to.include.members(await endsOf(contention(mutex, 1), bound, { localFirst: false }))
   })
 })

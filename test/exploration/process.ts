@@ -81,9 +81,12 @@ export class Process {
     return this.heldBack === 'process'
   }
 
-  /** True if something can happen in this process without the server. */
+  /**
+   * True if the client in this process can do something without the server. The next step of its caller does not count:
+   * it can happen before or after what the server sends meanwhile.
+   */
   get isReady(): boolean {
-    return !this.isStopped && (this.receiving !== undefined || this.clock.isDue || this.next !== undefined)
+    return !this.isStopped && (this.receiving !== undefined || this.clock.isDue)
   }
 
   receive(): void {

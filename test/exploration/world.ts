@@ -140,7 +140,9 @@ export class World {
    * @param localFirst false if also the order of what happens in different processes matters. Only for the check that it does not
    */
   steps(faults: ReadonlySet<FaultKind>, localFirst = true): Step[] {
-    const allReady = this.processes.filter(({ isReady }) => isReady)
+    const allReady = this.processes.filter(
+      ({ isReady, next, isStopped }) => isReady || (!localFirst && !isStopped && next !== undefined),
+    )
     const [ready] = allReady
     if (!localFirst && ready !== undefined)
       return [
@@ -153,7 +155,7 @@ export class World {
     // What happens in one process does not depend on what happens elsewhere. So the order of processes does not matter,
     // and only the faults that strike this process must be tried before.
     if (ready !== undefined) return [...this.#stepsIn(ready), ...this.#localFaults(ready, faults)]
-    const steps = this.processes.flatMap(process => this.#stepsAtServer(process))
+    const steps = this.processes.flatMap(process => [...this.#stepsIn(process), ...this.#stepsAtServer(process)])
     if (this.#serverClock.isDue)
       steps.push({ what: () => 'the server notices that time has passed', take: () => ring(this.#serverClock) })
     const isQuiet = steps.length === 0
@@ -172,7 +174,7 @@ export class World {
     return [
       ...steps,
       ...optional,
-      ...struck.flatMap(process => (isQuiet ? this.#localFaults(process, faults) : [])),
+      ...struck.flatMap(process => (isQuiet || process.next !== undefined ? this.#localFaults(process, faults) : [])),
       ...struck.flatMap(process => this.#serverFaults(process, faults, isQuiet)),
     ]
   }
