@@ -20,6 +20,7 @@ export async function installTools(tools: NpmTools): Promise<string> {
     await mkdir(directory, { recursive: true })
     await writeFile(join(directory, 'package.json'), manifest)
     await npm(directory, 'install', '--no-package-lock', '--no-audit', '--no-fund')
+    if (tools.compiled !== undefined) await npm(directory, 'rebuild', '--foreground-scripts', tools.compiled)
     await writeFile(join(directory, 'complete.json'), manifest)
   }
   return join(directory, 'node_modules')

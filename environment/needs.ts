@@ -34,6 +34,8 @@ export interface NpmTools extends Need {
   directory: string
   /** The text of the folder's package.json. */
   manifest: string
+  /** A package that npm compiles. It may be configured not to run the scripts of packages, so it is asked to. */
+  compiled?: string
 }
 
 const debian = (
@@ -181,12 +183,20 @@ const npmTools = (
 /** The name under which npm has the binary of a Node release line for this machine. */
 const nodeBinary = (range: string): string => `npm:node-${process.platform}-${process.arch}@${range}`
 
+const clients = { 'node-zookeeper-client': '1.1.3', zookeeper: '7.3.0' }
+
 export const nodeZooKeeperClient = npmTools(
   'peers',
   'node-zookeeper-client',
   'a client of another library, which is compared with ours',
-  { 'node-zookeeper-client': '1.1.3' },
+  { 'node-zookeeper-client': clients['node-zookeeper-client'] },
 )
+
+/** Both, in one folder: the binding needs a C compiler, make and Python. */
+export const nodeClients: NpmTools = {
+  ...npmTools('clients', 'npm zookeeper', 'the C client in Node, which is compared with ours', clients),
+  compiled: 'zookeeper',
+}
 
 export const kerberosModule = npmTools('kerberos', 'the npm package kerberos', 'the caller’s part of GSSAPI', {
   kerberos: '7.0.0',
@@ -241,7 +251,7 @@ export const suites: Readonly<Record<string, readonly Need[]>> = {
   'test:exploration': [],
   'test:interop': [
     ...[zookeeper, jdk, curator, curatorDiscovery, kazoo, cClientShell, cCompiler, cClient, cSources],
-    ...[nodeZooKeeperClient, ...kerberos, kerberosModule, postgresql],
+    ...[nodeZooKeeperClient, nodeClients, ...kerberos, kerberosModule, postgresql],
   ],
   'test:mutants': [zookeeper, jdk, mutationTools],
   'test:outages': [zookeeper],

@@ -142,7 +142,7 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/runtimes.md',
       },
       {
-        ...{ name: 'coming-from', title: 'Coming from others', about: 'Curator, kazoo and node-zookeeper-client' },
+        ...{ name: 'coming-from', title: 'Coming from others', about: 'What concerns each library, and its page' },
         document: 'docs/coming-from.md',
       },
       {
@@ -164,6 +164,10 @@ export const groups: readonly GuideGroup[] = [
           about: 'All its calls, before and after',
         },
         document: 'docs/from-node-zookeeper-client.md',
+      },
+      {
+        ...{ name: 'from-zookeeper', title: 'From npm zookeeper', about: 'All its calls, before and after' },
+        document: 'docs/from-zookeeper.md',
       },
       {
         ...{ name: 'changelog', title: 'Changelog', about: 'What changed, with tables of old and new names' },

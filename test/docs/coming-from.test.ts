@@ -6,7 +6,9 @@ import * as recipes from '../../src/recipes/index.ts'
 import * as embedded from '../../src/server/index.ts'
 import { readDocument } from '../support/document.ts'
 
-const pages = ['from-curator', 'from-kazoo', 'from-node-zookeeper-client'].map(name => `docs/${name}.md`)
+const pages = ['from-curator', 'from-kazoo', 'from-node-zookeeper-client', 'from-zookeeper'].map(
+  name => `docs/${name}.md`,
+)
 
 /** Returns the second column of the tables: of a section if the page has it, otherwise of the whole page. */
 const cellsOf = (page: string): string[] => {
@@ -45,4 +47,6 @@ describe('the pages for those who come from another library', () => {
 
 /** Options, entry points and properties of what the recipes return. */
 const isOfAnother = (code: string): boolean =>
-  /^(held\.|zkwire\/|parents|followEnsemble|auth$|format|dialect|depth|count|data)/.test(code)
+  /^(held\.|zkwire\/|parents|followEnsemble|auth$|format|dialect|depth|count|data|onFrame$|onConnectionError$)/.test(
+    code,
+  )

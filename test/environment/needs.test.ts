@@ -28,7 +28,7 @@ describe('what the suites install', () => {
       .filter(path => path.endsWith('.ts') && !path.includes('node_modules'))
       .filter(path => /'apt-get',|'install', '-/.test(readFileSync(join(root, path), 'utf8')))
     const itself = 'test/environment/needs.test.ts'
-    const known = ['environment/debian-package.ts', 'environment/installed-tools.ts', 'bench/throughput/peers.ts']
+    const known = ['environment/debian-package.ts', 'environment/installed-tools.ts']
     expect(installing.filter(path => path !== itself)).to.have.members([...known, 'test/support/packed-package.ts'])
   })
 

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { installTools } from '../../environment/installed-tools.ts'
 import { javaCommand } from '../../environment/java-program.ts'
-import { nodeZooKeeperClient, PYTHON, root, type NpmTools } from '../../environment/needs.ts'
+import { nodeClients, nodeZooKeeperClient, PYTHON, root, type NpmTools } from '../../environment/needs.ts'
 import { CURATOR_JARS, DISCOVERY_JAR, provideDiscovery, provideKazoo } from '../../environment/other-libraries.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { readDocument, run, writeScript } from '../support/document.ts'
@@ -93,6 +93,7 @@ const javaProgram = (blocks: readonly string[], connectString: string): string =
 
 const origins: readonly Origin[] = [
   nodeOrigin('docs/from-node-zookeeper-client.md', nodeZooKeeperClient),
+  nodeOrigin('docs/from-zookeeper.md', nodeClients),
   {
     ...{ page: 'docs/from-curator.md', language: 'java' },
     lock: { heading: 'InterProcessMutex', dialect: 'curator' },
@@ -215,6 +216,38 @@ describe('docs/from-node-zookeeper-client.md', () => {
       })
       client.connect()`
     expect(await printedBy([process.execPath, '-e', script])).to.equal('undefined\n/app,/app/a\nNOT_EMPTY\n')
+    await zk.deleteRecursive('/app')
+    await zk.close()
+  })
+})
+
+describe('docs/from-zookeeper.md', () => {
+  it('names all methods of the client', async () => {
+    const modules = await installTools(nodeClients)
+    const source = readFileSync(join(modules, 'zookeeper', 'lib', 'zk_promise.js'), 'utf8')
+    const methods = [...source.matchAll(/^ {4}(?:async )?([a-z]\w+)\(/gm)].map(([, name = '']) => name)
+    expect(methods).to.include.members(['create', 'w_get_children2', 'reconfig']).and.have.length.above(20)
+    const page = readDocument('docs/from-zookeeper.md')
+    expect(methods.filter(name => name !== 'promisify' && !page.includes(`${name}(`))).to.deep.equal([])
+  })
+
+  it('is right that mkdirp() writes data, and that errors have no code', async () => {
+    const server = (await sharedServer()).connectString
+    const modules = await installTools(nodeClients)
+    const script = `
+      const ZooKeeper = require('${modules}/zookeeper')
+      const client = new ZooKeeper({ connect: '${server}', timeout: 10000, debug_level: 1 })
+      client.init()
+      client.on_connected().then(async () => {
+        await new Promise(resolve => client.mkdirp('/app/a', resolve))
+        const [stat, data] = await client.get('/app/a', false)
+        console.log(String(data), typeof stat.czxid, typeof stat.ephemeralOwner)
+        await client.exists('/app/b', false).catch(error => console.log(error.message, error.code))
+        client.close()
+      })`
+    const printed = await printedBy([process.execPath, '-e', script])
+    expect(printed).to.equal('created by zk-mkdir-p number string\n-101 no node undefined\n')
+    const zk = await connect(server)
     await zk.deleteRecursive('/app')
     await zk.close()
   })
