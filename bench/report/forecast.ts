@@ -29,18 +29,20 @@ export async function answerSection(result: Result): Promise<Html> {
   return html`<section aria-labelledby="answer">
     <h2 id="answer">At which N does your ensemble break, and what should you do?</h2>
     ${formFor(standard)}
-    <div class="forecast" role="status">
-      <p class="verdict">${verdict}</p>
-      <p class="conditions">${heading}</p>
+    <div class="forecast">
+      <div role="status">
+        <p class="verdict">${verdict}</p>
+        <p class="conditions">${heading}</p>
+        <p>
+          A lock breaks if passing it on takes longer than a client holds it. The forecasts come from a model that was
+          fitted to this run.
+        </p>
+      </div>
+      ${fitPlot(result, model)}
       <ul>
         ${sentences.map(sentence => html`<li>${sentence}</li>`)}
       </ul>
     </div>
-    <p>
-      A lock breaks if passing it on takes longer than a client holds it. The forecasts come from a model that was
-      fitted to this run.
-    </p>
-    ${fitPlot(result, model)}
     <script type="application/json" id="model">
       ${jsonOf(timed)}
     </script>
@@ -120,12 +122,10 @@ function fitPlot(result: Result, model: Model): Html {
   const forecast = series.map(
     ({ name, fit = [] }) => `${name}: ${figure(fit.at(-1)?.y)} ms with ${fit.at(-1)?.x ?? 0} sessions`,
   )
-  return html`<div class="plots">
-    ${plot({
-      ...{ title: 'One release on the measured machine: measured (symbols), and the fit (dashed)', y: 'ms', series },
-      ...{ summary: `Forecast: ${forecast.join('; ')}`, format: (value: number) => `${figure(value)} ms` },
-    })}
-  </div>`
+  return plot({
+    ...{ title: 'One release on the measured machine: measured (symbols), and the fit (dashed)', y: 'ms', series },
+    ...{ summary: `Forecast: ${forecast.join('; ')}`, format: (value: number) => `${figure(value)} ms` },
+  })
 }
 
 /** Escapes '<', so that no text can end the script element. */

@@ -206,14 +206,207 @@ export const cutOffFollower: Lesson = {
           { settle: true },
         ],
         explanation:
-          'It closes them, and looks for a leader. Client 1 has connected to another server with the same session, and reads `new` there. Its locks and other ephemeral nodes have survived.',
+          'It closes them, and looks for a leader. Client 1 has connected to another server with the same session, and reads `new` there.',
         focus: { client: 1 },
       },
     },
     {
-      play: [{ do: { kind: 'heal', server: 1 } }, { wait: 2000 }],
-      text: 'The line works again. The server follows the leader, and has fetched what it had missed.',
+      play: [],
+      text: 'For more than five seconds, the leader has heard nothing of client 1. It is the leader that expires sessions, and the session timeout is ten seconds.',
+      focus: { client: 1 },
+      question: {
+        text: 'Why does the session of client 1 live on?',
+        choices: [
+          'Because the cut-off server has kept it alive',
+          'Because client 1 reached another server before the leader’s ten seconds were over',
+          'Because a session never ends while its client runs',
+        ],
+        answer: 1,
+        play: [{ do: { kind: 'heal', server: 1 } }, { wait: 2000 }],
+        explanation:
+          'A server gives up after five seconds, so that its clients have the other five to find a better one. Had client 1 found none in time, its locks would be gone. The line works again now, and the server has fetched what it had missed.',
+        focus: { server: 1 },
+      },
+    },
+  ],
+}
+
+export const twoHolders: Lesson = {
+  id: 'two-holders',
+  title: 'The leader’s word',
+  summary: 'How a cut-off server could make two clients hold one lock, and whom the holder asks instead.',
+  scenario: { recipe: 'mutex', clients: 2, servers: 3, seed: 20 },
+  steps: [
+    {
+      play: [{ settle: true }],
+      text: 'Client 1 holds the lock, and is connected to server 1, a follower. Client 2 waits, connected to another server. We cut server 1 off from the others. It will answer the pings of its clients for five seconds more.',
+      focus: { client: 1 },
+      question: {
+        text: 'Client 1 asks only server 1 whether its session lives. Server 1 answers in its fifth second. Until when would client 1 believe that it holds the lock?',
+        choices: [
+          'Until ten seconds after the cut, like the leader',
+          'Until some fifteen seconds after the cut, but the leader gives the lock away after ten',
+          'For five seconds',
+        ],
+        answer: 1,
+        play: [{ do: { kind: 'cut off', server: 1 } }, { until: { kind: 'request', op: 'sync', client: 1 } }],
+        explanation:
+          'The ten seconds of client 1 would begin with that answer, and those of the leader began before the cut. In between, two clients would hold the lock. So a holder does not believe its server: this `sync` is a question to the leader.',
+        focus: { frame: { kind: 'request', op: 'sync', client: 1 } },
+      },
+    },
+    {
+      play: [],
+      text: 'Server 1 must pass the `sync` on to the leader, and the line to the leader is cut.',
       focus: { server: 1 },
+      question: {
+        text: 'No answer comes. What does client 1 do?',
+        choices: [
+          'It gives the lock up at once',
+          'It waits: its connection is good',
+          'It leaves this server, and connects to another one with the same session',
+        ],
+        answer: 2,
+        play: [{ until: { kind: 'answer', op: 'multi', client: 1 } }, { settle: true }],
+        explanation:
+          'It has moved to another server, and has asked there. An empty transaction, the `multi`, passes through the leader, and its answer is the leader’s word. Client 1 still holds the lock, and knows it.',
+        focus: { frame: { kind: 'answer', op: 'multi', client: 1 } },
+      },
+    },
+    {
+      play: [],
+      text: 'Now client 1 itself is cut off from all servers, for 25 seconds. Its process runs on.',
+      focus: { client: 1 },
+      question: {
+        text: 'Which comes first?',
+        choices: ['Client 1 stops its work', 'Client 2 has the lock', 'Both at the same moment'],
+        answer: 0,
+        play: [{ do: { kind: 'unplug', client: 1, seconds: 25 } }, { wait: 15_000 }],
+        explanation:
+          'Client 1 stops first. It counts its ten seconds from the moment at which it sent. The leader counts from the moment at which it heard, which is later. Compare the times in the journals.',
+        focus: { client: 2 },
+      },
+    },
+  ],
+}
+
+export const lateWrite: Lesson = {
+  id: 'late-write',
+  title: 'The write before the new token',
+  summary: 'Why a fencing token protects nothing before the new holder has shown its own, and the order that cures it.',
+  scenario: { recipe: 'mutex', clients: 2, servers: 1, seed: 21 },
+  steps: [
+    {
+      play: [
+        { settle: true },
+        { do: { kind: 'write', client: 1, protection: 'token' } },
+        { wait: 500 },
+        { do: { kind: 'stop', client: 1, seconds: 15 } },
+        { wait: 14_300 },
+        { do: { kind: 'write', client: 2, protection: 'token' } },
+        { settle: true },
+      ],
+      text: 'Client 1 was stopped in its work. Client 2 holds the lock now, with a greater token. It has read the store, and works for a second before it writes. In the middle of that second, client 1 wakes up, and writes with its old token.',
+      focus: { client: 1 },
+      question: {
+        text: 'What does the store do with the write of client 1?',
+        choices: [
+          'It refuses it, because client 2 has a greater token',
+          'It accepts it, because it has seen no greater token yet',
+        ],
+        answer: 1,
+        play: [{ wait: 1600 }],
+        explanation:
+          'It accepts it: a store knows only the tokens that it has seen. Then client 2 writes, from what it had read before. The write of client 1 was accepted, and is lost all the same.',
+        focus: { client: 1 },
+      },
+    },
+    {
+      play: [
+        { do: { kind: 'join', client: 1 } },
+        { settle: true },
+        { do: { kind: 'release', client: 2 } },
+        { settle: true },
+        { do: { kind: 'join', client: 2 } },
+        { settle: true },
+        { do: { kind: 'write', client: 1, protection: 'registered token' } },
+        { wait: 500 },
+        { do: { kind: 'stop', client: 1, seconds: 15 } },
+        { wait: 14_300 },
+      ],
+      text: 'The same once more. Client 1 was stopped in its work, and client 2 has the lock.',
+      focus: { client: 2 },
+      question: {
+        text: 'What must client 2 do first, so that the late write is refused?',
+        choices: [
+          'Register its token at the store, then read, then work and write',
+          'Read the store, then register its token, then work and write',
+          'Ask ZooKeeper once more whether it holds the lock',
+        ],
+        answer: 0,
+        play: [{ do: { kind: 'write', client: 2, protection: 'registered token' } }, { wait: 2000 }],
+        explanation:
+          'First the token, then the read. From then on the store refuses each older write, so what client 2 has read cannot change behind its back. A read before the registration could be followed by a late write.',
+        focus: { client: 2 },
+      },
+    },
+  ],
+}
+
+export const reconnectStorm: Lesson = {
+  id: 'reconnect-storm',
+  title: 'The reconnect storm',
+  summary: 'What a server gets when all its clients come back, and why they do not come at once.',
+  scenario: { recipe: 'mutex', clients: 12, servers: 1, seed: 22 },
+  steps: [
+    {
+      play: [{ settle: true }],
+      text: 'Client 1 holds a lock, and eleven wait. We restart the server: it is away for a second, and all twelve connections end in the same moment.',
+      focus: { server: 1 },
+      question: {
+        text: 'Who has the lock while the server is away?',
+        choices: ['Nobody', 'Client 1', 'The client that comes back first'],
+        answer: 1,
+        play: [{ do: { kind: 'restart server', server: 1 } }, { wait: 900 }],
+        explanation:
+          'Client 1. A session is not its connection: session and nodes are kept, and the timeout is ten seconds. But client 1 must stop in time, if it cannot connect again.',
+        focus: { client: 1 },
+      },
+    },
+    {
+      play: [],
+      text: 'The server is back in a moment. Twelve clients want to connect, and each has watches to set again.',
+      focus: { server: 1 },
+      question: {
+        text: 'When do they come?',
+        choices: [
+          'All in the same moment, as they were lost',
+          'In the order of their numbers',
+          'Spread over about a second, each after a random pause',
+        ],
+        answer: 2,
+        play: [{ wait: 1500 }, { settle: true }],
+        explanation:
+          'Each client waits for a random time before it tries again. If ten thousand came in the same moment, the server would answer the last of them too late, and they would all try again.',
+        focus: { frame: { kind: 'connect' } },
+      },
+    },
+    {
+      play: [],
+      text: 'Each waiter has sent one `setWatches`, with the paths of all its watches, and the last zxid that it has seen.',
+      focus: { frame: { kind: 'request', op: 'setWatches' } },
+      question: {
+        text: 'What is the zxid for?',
+        choices: [
+          'The server notifies at once of what has changed since',
+          'The server checks with it that the client may read',
+        ],
+        answer: 0,
+        play: [],
+        explanation:
+          'A change while the client was away must not be missed. If a watched node has changed after that zxid, the server sends the notification instead of setting the watch. Here nothing has changed.',
+        focus: { frame: { kind: 'answer', op: 'setWatches' } },
+      },
     },
   ],
 }

@@ -1,11 +1,11 @@
 // The lessons, in the order in which they build on each other.
-import { cutOffFollower, lostAnswer, stalledHolder } from './fault-lessons.ts'
+import { cutOffFollower, lateWrite, lostAnswer, reconnectStorm, stalledHolder, twoHolders } from './fault-lessons.ts'
 import type { Lesson } from './lesson.ts'
-import { chain, herd, listAfterWakeUp, oneTrip } from './lock-lessons.ts'
+import { chain, doubleBarrier, herd, listAfterWakeUp, oneTrip, readersHerd, tickets } from './lock-lessons.ts'
 import { handshake, oneShotWatch, order } from './protocol-lessons.ts'
 
 export const LESSONS: readonly Lesson[] = [
   ...[handshake, order, oneShotWatch],
-  ...[herd, chain, listAfterWakeUp, oneTrip],
-  ...[stalledHolder, lostAnswer, cutOffFollower],
+  ...[herd, chain, listAfterWakeUp, oneTrip, tickets, readersHerd, doubleBarrier],
+  ...[stalledHolder, lateWrite, lostAnswer, reconnectStorm, cutOffFollower, twoHolders],
 ]

@@ -58,6 +58,20 @@ export const chain: Lesson = {
     },
     {
       play: [],
+      text: 'The frames are as many with any number of waiters. But look at the answer to client 2: it has listed the queue, to be sure that it is first.',
+      focus: { frame: { kind: 'answer', op: 'getChildren2', client: 2 } },
+      question: {
+        text: 'Twice as many clients wait. How many bytes does that list have then?',
+        choices: ['As many', 'About four times as many', 'About twice as many'],
+        answer: 2,
+        play: [],
+        explanation:
+          'The list contains the name of each waiter. So the bytes of a release still grow with the queue, though no longer with its square. The lesson on the tickets ends that.',
+        focus: { frame: { kind: 'answer', op: 'getChildren2', client: 2 } },
+      },
+    },
+    {
+      play: [],
       text: 'Client 2 holds the lock now. The nodes of the queue form a chain, in which each waiter watches the one ahead.',
       focus: { client: 2 },
       question: {
@@ -152,6 +166,152 @@ export const oneTrip: Lesson = {
         explanation:
           'It is next now, and prepares while client 2 works. The list is not gone: it has moved to a time at which nobody waits for it.',
         focus: { client: 3 },
+      },
+    },
+  ],
+}
+
+export const tickets: Lesson = {
+  id: 'tickets',
+  title: 'Tickets instead of lists',
+  summary: 'How a queue of numbers ends the last cost that grows with the waiters.',
+  scenario: { recipe: 'ticket-mutex', clients: 12, servers: 1, seed: 24 },
+  steps: [
+    {
+      play: [{ settle: true }],
+      text: 'In the chain, each new holder lists the queue, because the name of its predecessor contains a UUID. Here the names are nothing but numbers. So a waiter knows the name of its predecessor without a list.',
+      focus: { client: 3 },
+      question: {
+        text: 'Client 1 releases the lock. Client 2 is notified that the node of client 1 is gone. How does it know that it is first, without a list?',
+        choices: [
+          'It has looked ahead: nobody else was before client 1',
+          'It asks each client with a lower number',
+          'It cannot know, and hopes',
+        ],
+        answer: 0,
+        play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
+        explanation:
+          'Client 2 knew that only client 1 was ahead. In one transaction, client 1 has deleted its node and has written its number to `/lock`. Client 3 has read that number: it is prepared for the next release.',
+        focus: { frame: { kind: 'request', op: 'getData', client: 3 } },
+      },
+    },
+    {
+      play: [],
+      text: 'No frame of this release contains a list of names. Look at the counters: a few hundred bytes.',
+      focus: { client: 2 },
+      question: {
+        text: 'A thousand clients wait. How many bytes does one release cost then?',
+        choices: ['About a hundred times as many', 'As many', 'About ten thousand times as many'],
+        answer: 1,
+        play: [{ do: { kind: 'release', client: 2 } }, { settle: true }],
+        explanation:
+          'As many. The price: each release writes to `/lock`, and clients of other libraries cannot join, because their names are not these numbers.',
+        focus: { client: 3 },
+      },
+    },
+  ],
+}
+
+export const readersHerd: Lesson = {
+  id: 'herd-of-readers',
+  title: 'The herd of readers',
+  summary: 'Why a read/write lock wakes many on purpose, and what that still costs.',
+  scenario: { recipe: 'read-write-lock', clients: 12, servers: 1, seed: 23 },
+  steps: [
+    {
+      play: [
+        { settle: true },
+        { do: { kind: 'kill', client: 4 } },
+        { do: { kind: 'kill', client: 7 } },
+        { do: { kind: 'kill', client: 10 } },
+        { wait: 13_000 },
+        { settle: true },
+      ],
+      text: 'Client 1 writes. Eight clients wait to read. Three more writers stood between them, but their processes have died. A reader watches only the last writer ahead of it, because readers do not exclude each other.',
+      focus: { client: 12 },
+      question: {
+        text: 'Client 1 releases. How many clients does the server notify?',
+        choices: ['One: the next in the queue', 'All eight readers', 'Two: the next, and the one behind it'],
+        answer: 1,
+        play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
+        explanation:
+          'All eight, and all eight may enter: no wake-up is for nothing. This herd is wanted. But each reader lists the queue to be sure that no writer is left ahead.',
+        focus: { frame: { kind: 'notification' } },
+      },
+    },
+    {
+      play: [],
+      text: 'Eight readers have read eight lists, and each list contains the names of all eight.',
+      focus: { frame: { kind: 'answer', op: 'getChildren2' } },
+      question: {
+        text: 'Twice as many readers: how many bytes of lists are read then?',
+        choices: ['About four times as many', 'About twice as many', 'As many'],
+        answer: 0,
+        play: [],
+        explanation:
+          'Twice as many lists, each twice as long. What is wanted are the notifications, not the lists. If readers come in thousands, let them read without a lock, or let one process read for many.',
+      },
+    },
+  ],
+}
+
+export const doubleBarrier: Lesson = {
+  id: 'double-barrier',
+  title: 'Begin together, end together',
+  summary: 'How a double barrier lets clients begin together, and lets none go before all are done.',
+  scenario: { recipe: 'double-barrier', clients: 3, servers: 1, seed: 25 },
+  steps: [
+    {
+      play: [
+        { until: { kind: 'answer', op: 'create2', client: 1 } },
+        { until: { kind: 'answer', op: 'create2', client: 1 } },
+      ],
+      text: 'Three clients want to begin a calculation at the same time. Each creates a node of its own in `/lock`, and counts the nodes. It waits for one more node, `ready`, on which it sets a watch.',
+      focus: { client: 1 },
+      question: {
+        text: 'Who creates `ready`?',
+        choices: [
+          'The server, when it has counted three nodes',
+          'Client 1, because it came first',
+          'A client that counts three nodes',
+        ],
+        answer: 2,
+        play: [{ settle: true }],
+        explanation:
+          'A client that counts three nodes. Here more than one did, and only the first create succeeded. The server counts nothing: it only orders the writes, and notifies. All three are inside now.',
+        focus: { frame: { kind: 'notification' } },
+      },
+    },
+    {
+      play: [],
+      text: 'All three calculate. The nodes of the clients are ephemeral.',
+      focus: { node: '/lock' },
+      question: {
+        text: 'Client 1 is done, and leaves. May it go on to the next part now?',
+        choices: ['Yes: its own work is done', 'No: it waits until all have left'],
+        answer: 1,
+        play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
+        explanation:
+          'No. It has deleted its node, has listed the others, and watches one of them. That is why the barrier is called double: the way out has one too.',
+        focus: { client: 1 },
+      },
+    },
+    {
+      play: [{ do: { kind: 'release', client: 2 } }, { settle: true }],
+      text: 'Client 2 has left too, and waits with client 1.',
+      focus: { client: 2 },
+      question: {
+        text: 'The process of client 3 dies in the middle of its work. What happens to the other two?',
+        choices: [
+          'They wait for ever',
+          'They go on when the session of client 3 has expired',
+          'They go on at once, because the connection has ended',
+        ],
+        answer: 1,
+        play: [{ do: { kind: 'kill', client: 3 } }, { wait: 13_000 }, { settle: true }],
+        explanation:
+          'The server waits for the session timeout, here ten seconds, and then deletes the node. The others are notified, and are out. So they know that nobody works any more, but not that all work is done.',
+        focus: { frame: { kind: 'notification' } },
       },
     },
   ],

@@ -39,7 +39,7 @@ export const handshake: Lesson = {
         answer: 2,
         play: [{ until: { kind: 'ping', direction: 'up' } }],
         explanation:
-          'The client sends a ping when it has sent nothing for 3 seconds, less than a third of the session timeout. So two pings can get lost before the session is in danger. The server never asks.',
+          'The client sends a ping when it has sent nothing for 3 seconds, less than a third of the session timeout. So two pings can go unanswered before the session is in danger. The server never asks.',
         focus: { frame: { kind: 'ping' } },
       },
     },

@@ -138,6 +138,8 @@ export interface StorePicture {
 }
 
 export interface StoreWrite {
+  /** A registration only sends the token. */
+  readonly kind: 'write' | 'registration'
   readonly at: number
   readonly client: number
   readonly token: string | undefined

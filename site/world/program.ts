@@ -2,7 +2,7 @@
 import { connect, ZooKeeperError, type Client, type State } from '../../src/index.ts'
 import type { Acquired, Take } from './recipes.ts'
 import type { Line } from './line.ts'
-import type { JournalEntry, Role } from './picture.ts'
+import type { JournalEntry, Role, StoreWrite } from './picture.ts'
 import type { Process } from './process.ts'
 import type { Call, WriteProtection } from './story.ts'
 
@@ -32,10 +32,10 @@ export interface ProgramOptions {
   /** Called when it gives that up, or learns that it has lost it. */
   readonly onLeft: () => void
   /**
-   * Sends a write to the store outside ZooKeeper. Resolves with true if it accepts the write.
+   * Sends a write to the store outside ZooKeeper, or only a token. Resolves with true if it accepts that.
    * @param lock the path of the own node of the lock
    */
-  readonly writeToStore: (lock: string, token: bigint | undefined) => Promise<boolean>
+  readonly writeToStore: (kind: StoreWrite['kind'], lock: string, token: bigint | undefined) => Promise<boolean>
 }
 
 export class Program {
@@ -164,12 +164,17 @@ export class Program {
         this.note('error', 'does not write: its lock may be lost')
         return
       }
+      if (protection === 'registered token' && !(await writeToStore('registration', held.path, held.token))) {
+        this.note('error', 'the store refuses to register the old token')
+        return
+      }
       this.note('lock', 'has checked that it holds the lock, and works for a second')
       await process.sleep(WORK)
       this.note('call', `writes with ${WRITES[protection]}`)
       if (protection === 'guard') await held.guard().setData(RESOURCE, `client ${this.options.id}`).commit()
       const isAccepted =
-        protection === 'guard' || (await writeToStore(held.path, protection === 'token' ? held.token : undefined))
+        protection === 'guard' ||
+        (await writeToStore('write', held.path, protection === 'nothing' ? undefined : held.token))
       this.note(
         isAccepted ? 'result' : 'error',
         isAccepted ? 'the write is accepted' : 'the store refuses the old token',
@@ -256,6 +261,7 @@ export class Program {
 const WRITES: Readonly<Record<WriteProtection, string>> = {
   nothing: 'no token',
   token: 'its token',
+  'registered token': 'its token, which the store knows',
   guard: 'guard()',
 }
 

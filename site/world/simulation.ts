@@ -7,7 +7,7 @@ import { LATENCY } from './channel.ts'
 import { FrameLog } from './frame-log.ts'
 import { takes } from './recipes.ts'
 import { Line } from './line.ts'
-import type { NodePicture, ReplicationMessage } from './picture.ts'
+import type { NodePicture, ReplicationMessage, StoreWrite } from './picture.ts'
 import { Process } from './process.ts'
 import { Program } from './program.ts'
 import { seededRandom, type Random } from './seeded-random.ts'
@@ -197,7 +197,7 @@ export class Simulation {
       onSession: session => void this.clientOf.set(session, id),
       onTaken: () => void this.takings.push({ client: id, at: this.now, until: undefined }),
       onLeft: () => this.endTaking(id),
-      writeToStore: (lock, token) => this.#writeToStore(id, lock, token),
+      writeToStore: (kind, lock, token) => this.#writeToStore(kind, id, lock, token),
     })
     const machine: Machine = { id, process, line, program, stoppedUntil: undefined, unpluggedUntil: undefined }
     this.machines.set(id, machine)
@@ -210,11 +210,11 @@ export class Simulation {
     if (taking !== undefined) taking.until ??= this.now
   }
 
-  #writeToStore(client: number, lock: string, token: bigint | undefined): Promise<boolean> {
+  #writeToStore(kind: StoreWrite['kind'], client: number, lock: string, token: bigint | undefined): Promise<boolean> {
     return new Promise(resolve => {
       this.later(LATENCY, () => {
         const isLate = !this.server.snapshot().nodes.has(lock)
-        resolve(this.store.write(this.now, client, token, isLate))
+        resolve(this.store.write(kind, this.now, client, token, isLate))
       })
     })
   }

@@ -6,14 +6,14 @@ export class Store {
   readonly #writes: StoreWrite[] = []
 
   /**
-   * Refuses a token lower than the greatest that it has seen. Accepts a write without a token.
+   * Takes a write, or the registration of a token. Refuses a token lower than the greatest that it has seen. Accepts a write without a token.
    * @param isLate true if the client does not hold the lock any more
    * @returns true if the write was accepted
    */
-  write(at: number, client: number, token: bigint | undefined, isLate: boolean): boolean {
+  write(kind: StoreWrite['kind'], at: number, client: number, token: bigint | undefined, isLate: boolean): boolean {
     const isAccepted = token === undefined || this.#greatest === undefined || token >= this.#greatest
     if (isAccepted && token !== undefined) this.#greatest = token
-    this.#writes.push({ at, client, token: token?.toString(), isAccepted, isLate })
+    this.#writes.push({ kind, at, client, token: token?.toString(), isAccepted, isLate })
     return isAccepted
   }
 

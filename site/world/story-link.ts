@@ -104,7 +104,7 @@ const calls: ByKind<Call, 'op'> = {
 function commandsOf(scenario: Scenario): ByKind<Command, 'kind'> {
   const client = numberIn('number of a client', 1, scenario.clients)
   const server = numberIn('number of a server', 1, scenario.servers)
-  const protection = oneOf('kind of write', ['n', 't', 'g'], WRITE_PROTECTIONS)
+  const protection = oneOf('kind of write', ['n', 't', 'r', 'g'], WRITE_PROTECTIONS)
   return {
     release: { code: 'r', formats: { client } },
     join: { code: 'j', formats: { client } },

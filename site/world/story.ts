@@ -66,7 +66,7 @@ export const CREATE_MODES = [
 export type CreateMode = (typeof CREATE_MODES)[number]
 
 /** How a holder writes to the resource that its lock protects. */
-export const WRITE_PROTECTIONS = ['nothing', 'token', 'guard'] as const
+export const WRITE_PROTECTIONS = ['nothing', 'token', 'registered token', 'guard'] as const
 export type WriteProtection = (typeof WRITE_PROTECTIONS)[number]
 
 /** What a reader does to the world. */
@@ -82,7 +82,8 @@ export type Command =
   | { readonly kind: 'stop' | 'unplug'; readonly client: number; readonly seconds: number }
   /**
    * The client checks that it holds the lock, works for a second, and then writes. `nothing` and `token`: to a store
-   * outside ZooKeeper, which refuses a token lower than the greatest that it has seen. `guard`: to a node, by `guard()`.
+   * outside ZooKeeper, which refuses a token lower than the greatest that it has seen. `registered token`: the same, but
+   * the client sends its token to the store before it works too. `guard`: to a node, by `guard()`.
    */
   | { readonly kind: 'write'; readonly client: number; readonly protection: WriteProtection }
   | { readonly kind: 'call'; readonly client: number; readonly call: Call }

@@ -78,7 +78,7 @@ describe('the report in a browser', () => {
           )
           expect(await forecast.getByRole('listitem').first().textContent()).to.match(/^Take TicketMutex\./)
           await field('contenders').fill('1')
-          expect(await forecast.textContent()).to.match(
+          expect(await forecast.locator('.verdict').textContent()).to.match(
             /^\s*contenders: a whole number from 2 to 1000000000 please\.\s*$/,
           )
           await field('contenders').fill('10')

@@ -6,6 +6,7 @@ import type { Props } from './props.ts'
 const PROTECTIONS: Readonly<Record<WriteProtection, string>> = {
   nothing: 'Write unprotected',
   token: 'Write with its token',
+  'registered token': 'Register its token, then write',
   guard: 'Write with guard()',
 }
 
@@ -44,8 +45,9 @@ export function WriteForm({ playground, client }: Props & { client: ClientPictur
   )
 }
 
-function sentenceOf({ at, client, token, isAccepted, isLate }: StoreWrite): string {
-  const what = `client ${client} writes ${token === undefined ? 'without a token' : `with token ${token}`}`
+function sentenceOf({ kind, at, client, token, isAccepted, isLate }: StoreWrite): string {
+  const writes = `writes ${token === undefined ? 'without a token' : `with token ${token}`}`
+  const what = `client ${client} ${kind === 'write' ? writes : `registers token ${token ?? ''}`}`
   const outcome = isAccepted ? (isLate ? 'accepted, although it no longer held the lock' : 'accepted') : 'refused'
   return `${seconds(at)} ${what}: ${outcome}`
 }

@@ -72,4 +72,17 @@ describe('a lesson', () => {
     }
     expect((await costOf(48)) / (await costOf(24))).to.be.within(3.3, 4.3)
   })
+
+  it('is right that the list of the chain grows with the queue, and that a release of tickets costs as much with any', async () => {
+    const costOf = async (id: string, clients: number) => {
+      const found = LESSONS.find(each => each.id === id) as Lesson
+      const run = await LessonRun.open({ ...found, scenario: { ...found.scenario, clients } })
+      await run.choose(1)
+      const { counters } = run.world.picture()
+      await run.close()
+      return counters.thisRelease.bytes
+    }
+    expect((await costOf('chain', 48)) / (await costOf('chain', 24))).to.be.within(1.6, 2.1)
+    expect(await costOf('tickets', 48)).to.equal(await costOf('tickets', 24))
+  })
 })
