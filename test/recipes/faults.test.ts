@@ -8,6 +8,12 @@ import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 import { kindsUnderFaults, type Step } from './locks/exclusive-kinds.ts'
 import { onBothServers } from './fixture.ts'
 
+/** The sessions before the contender. They leave one after the other, the last one when the fault has happened. */
+interface Holder {
+  path: string
+  release(happened?: Promise<void>): Promise<void>
+}
+
 const FREE: Step = { name: 'the lock is free', opcode: 0 }
 const TAKEN: Step = { name: 'the lock is held', opcode: 0, isTaken: true }
 
@@ -39,7 +45,7 @@ for (const {
       const opened = await fixture.openWithFaults()
       if (isUnborn === true) await observer.ensurePath(path)
       else if (isDirectoryMissing !== true) await makeReady(observer, path)
-      let held: Pick<Held, 'path' | 'release'> | undefined
+      let held: Holder | undefined
       if (isTaken === true) {
         const holder = await fixture.open()
         held = await new Rival(holder, path).acquire()
@@ -53,8 +59,10 @@ for (const {
       if (isBehindTwo === true) {
         const [first, second] = [held, new Rival(await fixture.open(), path).acquire()]
         await untilWaiting()
-        const release = async () => {
+        // If both left at once, the contender would list the directory instead of reading it while the second holds.
+        const release = async (happened?: Promise<void>) => {
           await first?.release()
+          await happened
           await (await second).release()
         }
         held = { path: held?.path ?? '', release }
@@ -67,7 +75,7 @@ for (const {
      */
     async function acquireDuring(
       { isWoken = false, isBehindTwo = false }: Step,
-      held: { release(): Promise<void> } | undefined,
+      held: Holder | undefined,
       happened: Promise<void>,
       acquire: () => Promise<Held>,
     ) {
@@ -75,7 +83,7 @@ for (const {
       acquiring.catch(() => undefined)
       if (isWoken) {
         await untilWaiting(isBehindTwo ? 2 : 1)
-        await held?.release()
+        await held?.release(happened)
       }
       await happened
       return acquiring
@@ -92,7 +100,7 @@ for (const {
           if (step.isTaken) {
             if (!step.isWoken) await happened
             await untilWaiting(step.isBehindTwo ? 2 : 1)
-            await held?.release()
+            await held?.release(happened)
           }
           await happened
           const got = await acquiring
