@@ -49,17 +49,8 @@ for (const { name, start } of ensembles)
         signal.addEventListener('abort', () => resolve(performance.now()), { once: true })
       })
 
-    /** Opens a client that tries the servers in the given order. */
-    const openInOrder = (servers: readonly EnsembleServer[], options: ConnectOptions = {}) => {
-      let draws = 0
-      // The shuffle of the servers draws once for each server except the first. Later draws are random.
-      const random = () => (++draws < servers.length ? 0.999 : Math.random())
-      return sessions.open(servers.map(({ connectString }) => connectString).join(','), {
-        random,
-        connectTimeout: 60_000,
-        ...options,
-      })
-    }
+    const openInOrder = (servers: readonly EnsembleServer[], options: ConnectOptions = {}) =>
+      sessions.openInOrder(servers, { connectTimeout: 60_000, ...options })
 
     /** Opens a session that holds the lock through the follower, and one that waits for it through another server. */
     async function rivals(sessionTimeout: number, options: ConnectOptions = {}) {

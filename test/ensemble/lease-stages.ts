@@ -4,6 +4,7 @@ import { connect, type Client } from '../../src/index.ts'
 import type { Member } from '../../src/server/index.ts'
 import type { Ensemble } from '../../environment/ensemble.ts'
 import { until } from '../../environment/until.ts'
+import { inOrder } from '../recipes/sessions.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 import type { Stage, Way } from './lease-schedule.ts'
 
@@ -91,9 +92,7 @@ export class ApacheStage implements Stage {
   }
 
   open(servers: readonly string[], sessionTimeout: number, asksLeader: boolean): Promise<Client> {
-    let draws = 0
-    // The shuffle of the servers draws once for each server except the first, and keeps their order.
-    const random = () => (++draws < servers.length ? 0.999 : Math.random())
+    const random = inOrder(servers.length)
     return connect(servers.join(','), { sessionTimeout, asksLeader, random, connectTimeout: 60_000 })
   }
 

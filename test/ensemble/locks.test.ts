@@ -1,6 +1,6 @@
 // The exclusive locks on three servers: killed leaders, lost replies and lagging followers.
 import { expect } from 'chai'
-import type { Client, ConnectOptions, ObservedFrame } from '../../src/index.ts'
+import type { Client, ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { kinds } from '../recipes/locks/exclusive-kinds.ts'
@@ -41,18 +41,10 @@ for (const { name, start } of ensembles)
     })
     after(() => ensemble.close())
 
-    /** Opens a client that tries the servers in the given order. */
-    const openInOrder = (servers: readonly EnsembleServer[], options: ConnectOptions = {}) => {
-      let draws = 0
-      // The shuffle of the servers draws once for each server except the first. Later draws are random.
-      const random = () => (++draws < servers.length ? 0.999 : Math.random())
-      return sessions.open(servers.map(({ connectString }) => connectString).join(','), { random, ...options })
-    }
-
     it('are granted in time and with larger tokens under a new leader, for every exclusive lock', async () => {
       const T = 2000
       // The holder's connect string has only the leader. The waiters can reach all servers.
-      const holder = await openInOrder([leader], { sessionTimeout: T })
+      const holder = await sessions.openInOrder([leader], { sessionTimeout: T })
       const tokens = new Map<string, bigint>()
       const granted: Promise<{ held: Held; at: number; name: string }>[] = []
       for (const { Lock } of kinds) {
@@ -82,7 +74,7 @@ for (const { name, start } of ensembles)
 
         beforeEach(async () => {
           path = `${root}/lock`
-          onlooker = await openInOrder([leader])
+          onlooker = await sessions.openInOrder([leader])
           // Create the parents in advance.
           await (await new Lock(onlooker, path).acquire()).release()
         })
@@ -99,7 +91,11 @@ for (const { name, start } of ensembles)
           const onFrame = ({ from, first, bytes }: ObservedFrame) => {
             if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcode) sent()
           }
-          const client = await openInOrder([follower, other], { dial: faultyDial.dial, sessionTimeout: 8000, onFrame })
+          const client = await sessions.openInOrder([follower, other], {
+            dial: faultyDial.dial,
+            sessionTimeout: 8000,
+            onFrame,
+          })
           await client.sync(root)
           const cut = async () => {
             await requestSent

@@ -8,6 +8,13 @@ import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
  */
 export const SHORT_ATTEMPTS: ConnectOptions = { attemptTimeout: 1500 }
 
+/** Returns random numbers with which `connect` tries that many servers in the given order. */
+export function inOrder(servers: number): () => number {
+  let draws = 0
+  // The shuffle of the servers draws once for each server except the first. Later draws are random.
+  return () => (++draws < servers ? 0.999 : Math.random())
+}
+
 export class Sessions implements AsyncDisposable {
   readonly #open = new Set<Client>()
 
@@ -16,6 +23,12 @@ export class Sessions implements AsyncDisposable {
     const client = await connect(connectString, { sessionTimeout: 6000, ...options })
     this.#open.add(client)
     return client
+  }
+
+  /** Opens a client that tries the servers in the given order. */
+  openInOrder(servers: readonly { connectString: string }[], options: ConnectOptions = {}): Promise<Client> {
+    const connectString = servers.map(server => server.connectString).join(',')
+    return this.open(connectString, { random: inOrder(servers.length), ...options })
   }
 
   async openMany(count: number, connectString: string, options: ConnectOptions = {}): Promise<Client[]> {
