@@ -6,6 +6,7 @@ import { html, Html } from '../../bench/report/html.ts'
 import { playerScript, styleOf } from '../../bench/report/page.ts'
 import { reportBody, TITLE } from '../../bench/report/report.ts'
 import { readResult } from '../../bench/output/result.ts'
+import type { PlaygroundFrame } from '../playground/build.ts'
 import { releaseAddresses } from '../world/release-link.ts'
 import { laidOutEntry } from './api/declaration.ts'
 import { addressesOf, ApiPages, folderOf, type ApiPage } from './api/pages.ts'
@@ -15,7 +16,7 @@ import { sectionsOf } from './document.ts'
 import { examples } from './examples.ts'
 import { openHighlighter } from './highlight.ts'
 import { home } from './home.ts'
-import { icon, layout, type MenuGroup, type Page } from './layout.ts'
+import { icon, layout, top, type MenuGroup, type Page } from './layout.ts'
 import { lessonsPage } from './lessons.ts'
 import { linkTable, PLAYGROUND, textOf } from './links.ts'
 import { Markdown, type Linking, type Passage } from './markdown.ts'
@@ -68,6 +69,16 @@ const menu: readonly MenuGroup[] = [
     ],
   },
 ]
+
+const topStyle = () => read('site/pages/top.css')
+
+/** Returns what the page of the playground has of the site: its top, and the search. */
+export const frameOfPlayground = async (): Promise<PlaygroundFrame> => ({
+  home: 'index.html',
+  top: String(top('')),
+  style: await topStyle(),
+  script: 'site.js',
+})
 
 /**
  * Returns the content of each file of the site, by its path.
@@ -158,7 +169,7 @@ export async function buildSite(playground: string): Promise<Site> {
   return new Map<string, string | Uint8Array>([
     ...pages.map(page => [page.path, layout(page, menu)] as const),
     ['playground.html', playground],
-    ['site.css', `${await styleOf('palette.css')}\n${await read('site/pages/site.css')}`],
+    ['site.css', [await styleOf('palette.css'), await read('site/pages/site.css'), await topStyle()].join('\n')],
     ['site.js', await siteScript()],
     ['search-index.js', searchIndex(found)],
     // The report's own rules apply only inside of its frame.

@@ -28,23 +28,20 @@ export function home(opening: string, markdown: Markdown, linking: Linking): Htm
         </div>
         <div class="install">${markdown.code('npm install zkwire', 'sh')}</div>
       </div>
-      ${markdown.code(code, 'ts', { file: 'first.mjs', linkOf: name => (/^[A-Z]|^connect$/.test(name) ? linking.api(name) : undefined) })}
+      <a href="playground.html"><img src="${linking.link(playground.file)}" alt="${playground.caption}" /></a>
     </div>
+    <h2 id="first">A first program</h2>
+    ${markdown.code(code, 'ts', { file: 'first.mjs', linkOf: name => (/^[A-Z]|^connect$/.test(name) ? linking.api(name) : undefined) })}
     <h2 id="why">What it does for you</h2>
     <ul class="cards claims">
       ${claims.map(claim => html`<li><p>${about(claim)}</p></li>`)}
     </ul>
     <h2 id="playground">See it work</h2>
-    <div class="figure">
-      <a href="playground.html"><img src="${linking.link(playground.file)}" alt="${playground.caption}" /></a>
-      <div>
-        <p>
-          <a href="playground.html">The playground</a> runs this client and this server in your browser. You see each
-          frame between them and its bytes. Kill a client, stop it, lose an answer, and step back in time.
-        </p>
-        <p><a href="lessons.html">The lessons</a> tell the stories worth knowing, and ask before they show.</p>
-      </div>
-    </div>
+    <p>
+      <a href="playground.html">The playground</a> runs this client and this server in your browser. You see each frame
+      between them and its bytes. Kill a client, stop it, lose an answer, and step back in time.
+      <a href="lessons.html">The lessons</a> tell the stories worth knowing, and ask before they show.
+    </p>
     <h2 id="herd">One release, 999 waiters</h2>
     <div class="figure">
       <img src="${linking.link(herd.file)}" alt="${herd.caption}" />

@@ -40,17 +40,7 @@ export function layout(page: Page, menu: readonly MenuGroup[]): string {
   const isHome = path === 'index.html'
   const inText = headings.filter(({ level }) => level === 2 || level === 3)
   const body = html`<a class="skip" href="#content">Skip to the text</a>
-    <header class="top">
-      <a class="logo" aria-label="zkwire: start page" href="${root}index.html">${logo()}<span>zkwire</span></a>
-      <nav aria-label="Main">
-        <a href="${root}start.html">Guides</a>
-        <a href="${root}playground.html">Playground</a>
-        <a href="${root}api/index.html">API</a>
-      </nav>
-      <button type="button" class="search-button" aria-label="Search" data-root="${root}" hidden>
-        ${glass()}<span>Search</span><kbd aria-hidden="true">/</kbd>
-      </button>
-    </header>
+    ${top(root)}
     <div class="frame ${kind}">
       ${isHome ? html`` : menuOf(menu, path, root)}
       <main id="content">${content}${isHome ? html`` : neighbours(menu, path, root)}</main>
@@ -83,6 +73,20 @@ export function layout(page: Page, menu: readonly MenuGroup[]): string {
     ),
   )
 }
+
+/** The top of each page. */
+export const top = (root: string): Html =>
+  html`<header class="top">
+    <a class="logo" aria-label="zkwire: start page" href="${root}index.html">${logo()}<span>zkwire</span></a>
+    <nav aria-label="Main">
+      <a href="${root}start.html">Guides</a>
+      <a href="${root}playground.html">Playground</a>
+      <a href="${root}api/index.html">API</a>
+    </nav>
+    <button type="button" class="search-button" aria-label="Search" data-root="${root}" hidden>
+      ${glass()}<span>Search</span><kbd aria-hidden="true">/</kbd>
+    </button>
+  </header>`
 
 function menuOf(menu: readonly MenuGroup[], path: string, root: string): Html {
   return html`<nav class="menu" aria-label="Pages">

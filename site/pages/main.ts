@@ -6,10 +6,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { playgroundPage } from '../playground/build.ts'
-import { buildSite } from './build.ts'
+import { buildSite, frameOfPlayground } from './build.ts'
 
 const folder = join(import.meta.dirname, '..', 'dist')
-const site = await buildSite(await playgroundPage('index.html'))
+const site = await buildSite(await playgroundPage(await frameOfPlayground()))
 await rm(folder, { recursive: true, force: true })
 for (const [path, content] of site) {
   const file = join(folder, path)

@@ -11,16 +11,29 @@ const TITLE = 'ZooKeeper in a browser tab: the playground of zkwire'
 const DESCRIPTION =
   'A ZooKeeper client and server in one page, in virtual time, with every frame in view: locks, watches, sessions and their faults.'
 
+/** What the page has of a site that it is a part of. */
+export interface PlaygroundFrame {
+  /** The address to which the page leads back. */
+  home: string
+  /** The HTML of the top of each page, and its style. */
+  top: string
+  style: string
+  /** The file of the site's script. */
+  script: string
+}
+
 /**
  * Returns the whole page.
- * @param home the address of the site to which the page leads back. Default: it is a page of its own.
+ * @param site Default: the page is one of its own, and loads no file.
  */
-export async function playgroundPage(home?: string): Promise<string> {
-  const [script, style] = await Promise.all([bundle(), styles()])
-  // Nothing but this script and this style may run or load, whatever a link says.
-  const policy = `default-src 'none'; script-src ${sourceOf(script)}; style-src ${sourceOf(style)}; base-uri 'none'; form-action 'none'`
+export async function playgroundPage(site?: PlaygroundFrame): Promise<string> {
+  const [script, own] = await Promise.all([bundle(), styles()])
+  const style = site === undefined ? own : `${own}\n${site.style}`
+  // Nothing but this script and this style may run or load, and the script of the site, whatever a link says.
+  const files = site === undefined ? '' : "'self' "
+  const policy = `default-src 'none'; script-src ${files}${sourceOf(script)}; style-src ${sourceOf(style)}; base-uri 'none'; form-action 'none'`
   return `<!doctype html>
-<html lang="en"${home === undefined ? '' : ` data-home="${home}"`}>
+<html lang="en"${site === undefined ? '' : ` data-home="${site.home}"`}>
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -28,8 +41,9 @@ export async function playgroundPage(home?: string): Promise<string> {
 <meta name="description" content="${DESCRIPTION}">
 <title>${TITLE}</title>
 <style>${style}</style>
-</head>
+${site === undefined ? '' : `<script defer src="${site.script}"></script>\n`}</head>
 <body>
+${site?.top ?? ''}
 <main><h1>ZooKeeper in a browser tab</h1><p>This page needs JavaScript, because the client and the server run in it.</p></main>
 <script>${script}</script>
 </body>
@@ -61,4 +75,7 @@ async function styles(): Promise<string> {
   return files.join('\n')
 }
 
-const ORDER = ['page.css', 'controls.css', 'stage.css', 'time.css', 'lessons.css', 'details.css', 'lanes.css']
+const ORDER = [
+  ...['page.css', 'controls.css', 'stage.css', 'time.css', 'lessons.css', 'details.css', 'lanes.css'],
+  ...['projector.css', 'print.css'],
+]

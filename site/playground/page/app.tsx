@@ -6,7 +6,8 @@ import { Inspector } from './inspector.tsx'
 import { Keys } from './keys.tsx'
 import { Lanes } from './lanes.tsx'
 import { Legend } from './legend.tsx'
-import { LessonCard } from './lesson-card.tsx'
+import { Asked, LessonCard } from './lesson-card.tsx'
+import { LessonSheet } from './lesson-sheet.tsx'
 import { Setup } from './setup.tsx'
 import { Stage } from './stage.tsx'
 import { Transport } from './transport.tsx'
@@ -41,12 +42,14 @@ export function App({ playground, home }: PageProps) {
           {error}
         </p>
       )}
+      <LessonSheet playground={playground} />
       <Setup playground={playground} />
       <div class="work">
         <section class="theatre" aria-labelledby="stage-title">
           <h2 id="stage-title" class="hidden">
             The stage
           </h2>
+          <Asked playground={playground} />
           <Stage playground={playground} />
           <Transport playground={playground} />
           {selection !== undefined && (

@@ -2,6 +2,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { QuestionView } from '../../lessons/lesson-run.ts'
 import { LESSONS } from '../../lessons/index.ts'
+import type { Lesson } from '../../lessons/lesson.ts'
 import type { ShownLesson } from '../model/lesson-player.ts'
 import type { Props } from './props.ts'
 import { stillness } from './stillness.ts'
@@ -39,7 +40,6 @@ function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
   // The button that led here may be gone. A screen reader starts to read at the title.
   useEffect(() => title.current?.focus({ preventScroll: true }), [lesson.id, lesson.step])
   const index = LESSONS.findIndex(({ id }) => id === lesson.id)
-  const following = LESSONS[index + 1]
   return (
     <section
       ref={card}
@@ -48,39 +48,68 @@ function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
       data-lesson={lesson.id}
       data-step={lesson.step}
     >
-      <div class="title-row">
-        <h2 id="lesson-title" ref={title} tabIndex={-1}>
-          {index + 1}. {lesson.title}
-        </h2>
-        <span class="faint">
-          step {lesson.step} of {lesson.steps}
-        </span>
+      <div class="head">
+        <div class="title-row">
+          <h2 id="lesson-title" ref={title} tabIndex={-1}>
+            {index + 1}. {lesson.title}
+          </h2>
+          <span class="faint">
+            step {lesson.step} of {lesson.steps}
+          </span>
+        </div>
+        <Buttons playground={playground} lesson={lesson} following={LESSONS[index + 1]} />
       </div>
       <p>
         <Prose text={lesson.text} />
       </p>
       {lesson.question && <Question playground={playground} question={lesson.question} isPlaying={lesson.isPlaying} />}
-      <div class="buttons">
-        {lesson.isPlaying && (
-          <button type="button" onClick={() => playground.lessons.hasten()}>
-            Show it at once
-          </button>
-        )}
-        {lesson.hasNext && !lesson.isPlaying && (
-          <button type="button" class="main" onClick={() => void playground.lessons.next()}>
+    </section>
+  )
+}
+
+/** They are at the same place in each step, so that one who shows a lesson to others does not look for them. */
+function Buttons({ playground, lesson, following }: Props & { lesson: ShownLesson; following: Lesson | undefined }) {
+  const { isPlaying, hasNext, isOver } = lesson
+  return (
+    <div class="buttons">
+      {isPlaying ? (
+        <button type="button" onClick={() => playground.lessons.hasten()}>
+          Show it at once
+        </button>
+      ) : isOver && following !== undefined ? (
+        <button type="button" class="main" onClick={() => void playground.lessons.begin(following)}>
+          Next lesson: {following.title}
+        </button>
+      ) : (
+        !isOver && (
+          <button type="button" class="main" disabled={!hasNext} onClick={() => void playground.lessons.next()}>
             Next
           </button>
-        )}
-        {lesson.isOver && !lesson.isPlaying && following !== undefined && (
-          <button type="button" class="main" onClick={() => void playground.lessons.begin(following)}>
-            Next lesson: {following.title}
-          </button>
-        )}
-        <button type="button" onClick={() => playground.lessons.leave()}>
-          {lesson.isOver ? 'All lessons' : 'Leave the lesson'}
-        </button>
-      </div>
-    </section>
+        )
+      )}
+      <button type="button" class="leave" onClick={() => playground.lessons.leave()}>
+        {isOver ? 'All lessons' : 'Leave the lesson'}
+      </button>
+    </div>
+  )
+}
+
+/** The question above the stage, for a window that does not hold the card and the stage. */
+export function Asked({ playground }: Props) {
+  const question = playground.lessons.shown?.question
+  if (question === undefined) return null
+  const said = question.chosen === undefined ? undefined : question.choices[question.chosen]
+  return (
+    <p class="asked" aria-hidden="true">
+      <b>
+        <Prose text={question.text} />
+      </b>
+      {said !== undefined && (
+        <span>
+          Your answer: <Prose text={said} />
+        </span>
+      )}
+    </p>
   )
 }
 
@@ -93,10 +122,12 @@ function useScroll(isPlaying: boolean, card: RefObject<HTMLElement | null>): voi
     if (isPlaying === wasPlaying.current || stillness.matches) return
     wasPlaying.current = isPlaying
     const target = isPlaying ? document.querySelector('.stage') : card.current
+    // The question stands above the stage, and stays there.
+    const start = isPlaying ? document.querySelector('.theatre') : card.current
     // A step may be over while the window still scrolls to the stage. The card is then in view, but will not be.
     const isElsewhere = target !== null && (hasLeft.current || !isSeen(target.getBoundingClientRect()))
     hasLeft.current = isPlaying && isElsewhere
-    if (isElsewhere) target.scrollIntoView({ behavior: 'smooth', block: 'start' })
+    if (isElsewhere) start?.scrollIntoView({ behavior: 'smooth', block: 'start' })
   }, [isPlaying])
 }
 
@@ -145,6 +176,6 @@ function Question({ playground, question, isPlaying }: Props & { question: Quest
 }
 
 /** Text with code between backticks. */
-function Prose({ text }: { text: string }) {
+export function Prose({ text }: { text: string }) {
   return <>{text.split('`').map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>
 }

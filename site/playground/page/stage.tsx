@@ -20,7 +20,8 @@ export function Stage({ playground }: Props) {
   const width = useWidth(frame)
   const { picture } = playground
   const { clients, servers } = picture.story.scenario
-  const height = heightOf(width, servers)
+  const full = useFullScreenHeight()
+  const height = Math.max(heightOf(width, servers), full)
   const layout = useMemo(() => layoutOf(width, height, clients, servers), [width, height, clients, servers])
 
   useEffect(() => {
@@ -70,6 +71,24 @@ export function Stage({ playground }: Props) {
       <canvas class="flights" ref={flights} aria-hidden="true" />
     </div>
   )
+}
+
+/** What a full screen has below and above the stage: the buttons, the legend and the gaps. */
+const BESIDE = 150
+
+/** Returns the height that the stage has in a full screen, otherwise 0. */
+function useFullScreenHeight(): number {
+  const [height, setHeight] = useState(0)
+  useEffect(() => {
+    const look = () => setHeight(document.fullscreenElement === null ? 0 : innerHeight - BESIDE)
+    addEventListener('resize', look)
+    document.addEventListener('fullscreenchange', look)
+    return () => {
+      removeEventListener('resize', look)
+      document.removeEventListener('fullscreenchange', look)
+    }
+  }, [])
+  return height
 }
 
 function useWidth(frame: { current: HTMLDivElement | null }): number {

@@ -40,6 +40,12 @@ export function Transport({ playground }: Props) {
           <span aria-hidden="true">+</span>
         </button>
       </div>
+      {document.fullscreenEnabled && (
+        <button type="button" class="full-screen" title="full screen" onClick={() => void toggleFullScreen()}>
+          <Icon path="M-7,-2V-7H-2M2,-7H7V-2M7,2V7H2M-2,7H-7V2" hollow />
+          <span class="hidden">full screen</span>
+        </button>
+      )}
       <dl class="counters">
         <div>
           <dt>time</dt>
@@ -64,10 +70,20 @@ export function Transport({ playground }: Props) {
   )
 }
 
-function Icon({ path }: { path: string }) {
+/** For a projector: the stage, the lesson and the buttons, larger. */
+const toggleFullScreen = (): Promise<void> =>
+  document.fullscreenElement === null ? document.documentElement.requestFullscreen() : document.exitFullscreen()
+
+function Icon({ path, hollow = false }: { path: string; hollow?: boolean }) {
   return (
     <svg viewBox="-10 -10 20 20" width="20" height="20" aria-hidden="true">
-      <path d={path} fill="currentColor" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" />
+      <path
+        d={path}
+        fill={hollow ? 'none' : 'currentColor'}
+        stroke="currentColor"
+        stroke-width="1.5"
+        stroke-linejoin="round"
+      />
     </svg>
   )
 }

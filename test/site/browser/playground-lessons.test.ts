@@ -75,6 +75,9 @@ describe('in the page, the lesson', () => {
         && box.bottom - box.top > 0)(document.querySelector('${selector}').getBoundingClientRect())`
       await open.page.locator('.choice').nth(1).click()
       await open.until(`playground.lessons.shown.isPlaying && ${seen('.stage')}`)
+      // The question, and what the reader has said, stay in view above it.
+      await open.until(`Math.abs(document.querySelector('.asked').getBoundingClientRect().top) < 2`)
+      expect(await open.page.locator('.asked').innerText()).to.match(/How many clients.*Your answer: Eleven/s)
       await hasten(open.page)
       await open.idle()
       await open.until(seen('.lesson'))
@@ -115,6 +118,51 @@ describe('in the page, the lesson', () => {
       const top = await open.evaluate("document.querySelector('.question').getBoundingClientRect().top")
       expect(Number(top), `${id}.${step}`).to.be.within(0, 844)
     }
+    await open.close()
+  })
+
+  it('has its buttons at the same place in each step', async () => {
+    const open = await openPlayground(browser, 'lesson=chain')
+    const place = () =>
+      open.evaluate<number[]>(`['.lesson', '.lesson .leave', '.lesson .main'].map(
+        (each, i, all) => document.querySelector(each).getBoundingClientRect()).flatMap(
+        ({ left, top }, i, [card]) => [left - card.left, top - card.top])`)
+    const places = []
+    for (let step = 1; step <= (LESSONS.find(({ id }) => id === 'chain')?.steps.length ?? 0); step++) {
+      await open.evaluate(`void (location.hash = '#lesson=chain.${step}')`)
+      await open.page.waitForSelector(`.lesson[data-step="${step}"]`)
+      places.push(await place())
+    }
+    expect(new Set(places.map(String))).to.have.lengthOf(1)
+    await open.close()
+  })
+
+  it('prints all texts, questions and answers, and the stage, but no buttons to press', async () => {
+    const open = await openPlayground(browser, 'lesson=herd', { viewport: { width: 1440, height: 900 } })
+    await open.page.emulateMedia({ media: 'print' })
+    const sheet = await open.page.locator('.sheet').innerText()
+    for (const { text, question } of LESSONS.find(({ id }) => id === 'herd')?.steps ?? [])
+      for (const part of [text, ...(question ? [question.text, ...question.choices, question.explanation] : [])])
+        expect(sheet).to.contain(part.replaceAll('`', ''))
+    const visible = await open.evaluate<string[]>(
+      "[...document.querySelectorAll('main :is(button, select, input)')].filter(each => each.checkVisibility() && !each.closest('.stage')).map(each => each.textContent)",
+    )
+    expect(visible).to.deep.equal([])
+    await open.evaluate("void dispatchEvent(new Event('beforeprint'))")
+    expect(await open.evaluate("document.querySelector('.stage').getBoundingClientRect().width")).to.be.within(300, 690)
+    await open.evaluate("void dispatchEvent(new Event('afterprint'))")
+    expect(await open.evaluate("document.querySelector('.stage').style.zoom")).to.equal('')
+    await open.close()
+  })
+
+  it('fills a full screen with the stage and the lesson', async () => {
+    const open = await openPlayground(browser, 'lesson=herd', { viewport: { width: 1440, height: 900 } })
+    await open.press('full screen')
+    await open.until("document.fullscreenElement !== null && document.querySelector('.stage').clientHeight > 690")
+    expect(await open.page.locator('.setup').isVisible()).to.equal(false)
+    expect(await open.page.locator('.lesson').isVisible()).to.equal(true)
+    await open.press('full screen')
+    await open.until('document.fullscreenElement === null')
     await open.close()
   })
 

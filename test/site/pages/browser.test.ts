@@ -166,6 +166,20 @@ describe('the site in a browser', () => {
     })
   })
 
+  it('has the search on the page of the playground too, which loads only the files of the site', async () => {
+    const page = await browser.newPage()
+    const messages: string[] = []
+    page.on('console', message => messages.push(message.text()))
+    await page.goto(`${server.address}playground.html#lesson=herd.1`)
+    await page.locator('.lesson').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('fencing')
+    await page.getByRole('list', { name: 'Results' }).getByRole('link').first().waitFor()
+    expect(await page.getByRole('navigation', { name: 'Main' }).getByRole('link').count()).to.equal(3)
+    expect(messages).to.deep.equal([])
+    await page.close()
+  })
+
   it('shows every guide and its menu without scripts', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()

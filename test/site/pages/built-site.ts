@@ -5,13 +5,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
-import { buildSite, type Site } from '../../../site/pages/build.ts'
+import { buildSite, frameOfPlayground, type Site } from '../../../site/pages/build.ts'
 import { playgroundPage } from '../../../site/playground/build.ts'
 
 let built: Promise<Site> | undefined
 
-export const builtSite = (): Promise<Site> =>
-  (built ??= playgroundPage('index.html').then(playground => buildSite(playground)))
+export const builtSite = (): Promise<Site> => (built ??= frameOfPlayground().then(playgroundPage).then(buildSite))
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
