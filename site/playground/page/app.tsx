@@ -12,6 +12,7 @@ import { Setup } from './setup.tsx'
 import { Stage } from './stage.tsx'
 import { Transport } from './transport.tsx'
 import type { Props } from './props.ts'
+import { linkInAddress, showInAddress } from './address.ts'
 import { useChanges } from './use-changes.ts'
 
 interface PageProps extends Props {
@@ -26,6 +27,31 @@ export function App({ playground, home }: PageProps) {
   const { error, selection } = playground
   // Who chooses a client wants to do something to it; who chooses something else wants to read about it.
   const isToRead = selection !== undefined && selection.kind !== 'client'
+  const alert = error !== undefined && (
+    <p class="error" role="alert">
+      {error}
+    </p>
+  )
+  const announcement = (
+    <p class="hidden" role="status" aria-live={playground.playing ? 'off' : 'polite'}>
+      {playground.said}
+    </p>
+  )
+  if (linkInAddress().isEmbedded)
+    return (
+      <section class="theatre embedded" aria-labelledby="stage-title">
+        <h1 id="stage-title" class="hidden">
+          ZooKeeper in a browser tab
+        </h1>
+        {alert}
+        <Stage playground={playground} />
+        <Transport playground={playground} />
+        <a href={`#${playground.link}`} target="_blank" rel="noopener">
+          Open it in the playground
+        </a>
+        {announcement}
+      </section>
+    )
   const commands = <Commands key="commands" playground={playground} />
   const inspector = <Inspector key="inspector" playground={playground} />
   return (
@@ -37,11 +63,7 @@ export function App({ playground, home }: PageProps) {
           virtual time. Each shape that flies is a real frame of the protocol.
         </p>
       </header>
-      {error !== undefined && (
-        <p class="error" role="alert">
-          {error}
-        </p>
-      )}
+      {alert}
       <LessonSheet playground={playground} />
       <Setup playground={playground} />
       <div class="work">
@@ -67,9 +89,7 @@ export function App({ playground, home }: PageProps) {
       <Lanes playground={playground} />
       <Costs playground={playground} />
       <Keys />
-      <p class="hidden" role="status" aria-live={playground.playing ? 'off' : 'polite'}>
-        {playground.said}
-      </p>
+      {announcement}
     </>
   )
 }
@@ -81,7 +101,7 @@ const showDetails = () => document.querySelector('.side')?.scrollIntoView()
 function useLink(playground: Playground): void {
   const { link, playing } = playground
   useEffect(() => {
-    if (!playing && location.hash.slice(1) !== link) history.replaceState(null, '', `#${link}`)
+    if (!playing) showInAddress(link)
   }, [link, playing])
 }
 

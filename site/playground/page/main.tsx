@@ -4,17 +4,18 @@
 import { render } from 'preact'
 import { Playground } from '../model/playground.ts'
 import { App } from './app.tsx'
+import { linkInAddress } from './address.ts'
 import { OPENING } from './opening.ts'
 
 async function start(root: Element): Promise<void> {
-  const playground = await Playground.open(location.hash.slice(1), OPENING)
+  const playground = await Playground.open(linkInAddress().link, OPENING)
   // For the console of a curious reader, and for tests.
   Object.assign(window, { playground })
   root.textContent = ''
   render(<App playground={playground} home={document.documentElement.dataset['home']} />, root)
   // A reader can paste another link into the address of the same page.
   window.addEventListener('hashchange', () => {
-    const link = location.hash.slice(1)
+    const { link } = linkInAddress()
     if (link !== playground.link) void playground.openLink(link)
   })
 }

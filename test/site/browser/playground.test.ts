@@ -54,6 +54,22 @@ describe('the playground', () => {
     await open.close()
   })
 
+  it('shows only the stage and its buttons to a page that embeds it, and leads to the whole', async () => {
+    const open = await openPlayground(browser, 'lesson=herd.2&embed', { viewport: { width: 760, height: 700 } })
+    expect(await open.page.locator('.stage').isVisible()).to.equal(true)
+    for (const part of ['.setup', '.lesson', '.lanes', '.costs'])
+      expect(await open.page.locator(part).count()).to.equal(0)
+    expect(await axeViolations(open.page)).to.deep.equal([])
+    const link = await open.page.getByRole('link', { name: 'Open it in the playground' }).getAttribute('href')
+    expect(link).to.equal('#lesson=herd.2')
+    await open.press('one frame back')
+    expect(await open.evaluate('location.hash')).to.equal('#lesson=herd.2&embed')
+    await open.evaluate("void (location.hash = '#nonsense&embed')")
+    await open.page.getByRole('alert').waitFor()
+    expect(open.messages).to.deep.equal([])
+    await open.close()
+  })
+
   it('shows the name of a node as text, whatever it is', async () => {
     const name = '/<img src=x onerror=alert(1)>'
     const open = await openPlayground(browser, linkOf(await storyThatCreates(name)))
