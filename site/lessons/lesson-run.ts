@@ -1,13 +1,16 @@
 // Plays a lesson in a world. It has no DOM: the page shows its view, and passes on what the reader chooses.
 import { World } from '../world/world.ts'
+import type { ServerMessage } from '../world/member-message.ts'
 import type { WireFrame } from '../world/wire-frame.ts'
-import type { Action, Focus, FrameMatch, Lesson, Step } from './lesson.ts'
+import type { Action, Focus, FrameMatch, Lesson, MessageMatch, Step } from './lesson.ts'
 
+/** The longest time for which an action waits for a message, in virtual milliseconds. */
+const LONGEST_PASS = 20_000
 /** The most frames among which an action looks for a frame. */
 const PATIENCE = 500
 
 /** What a lesson does with a world. A page can pass its own stage, which shows each frame on its way. */
-export type Stage = Pick<World, 'act' | 'advance' | 'settle' | 'step' | 'frames'>
+export type Stage = Pick<World, 'act' | 'advance' | 'settle' | 'step' | 'frames' | 'messages'>
 
 /** What the reader sees of a lesson now. */
 export interface LessonView {
@@ -125,7 +128,8 @@ export class LessonRun {
         if ('do' in action) await this.#stage.act(action.do)
         else if ('wait' in action) await this.#stage.advance(action.wait)
         else if ('settle' in action) await this.#stage.settle()
-        else await this.#showUntil(action.until)
+        else if ('until' in action) await this.#showUntil(action.until)
+        else await this.#passUntil(action.untilMessage)
     } finally {
       this.#isPlaying = false
     }
@@ -134,9 +138,25 @@ export class LessonRun {
   async #showUntil(match: FrameMatch): Promise<void> {
     for (let i = 0; i < PATIENCE && (await this.#stage.step()); i++)
       if (isMatch(this.#stage.frames.at(-1) as WireFrame, match)) return
-    throw new Error(`lesson ${this.lesson.id}, step ${this.#index + 1}: no frame matches ${JSON.stringify(match)}`)
+    throw this.#missing('frame', match)
+  }
+
+  async #passUntil(match: MessageMatch): Promise<void> {
+    const before = this.#stage.messages.at(-1)?.n ?? 0
+    for (let i = 0; i < LONGEST_PASS; i++) {
+      await this.#stage.advance(1)
+      if (this.#stage.messages.some(message => message.n > before && isMessageMatch(message, match))) return
+    }
+    throw this.#missing('message', match)
+  }
+
+  #missing(what: string, match: object): Error {
+    return new Error(`lesson ${this.lesson.id}, step ${this.#index + 1}: no ${what} matches ${JSON.stringify(match)}`)
   }
 }
 
 export const isMatch = (frame: WireFrame, match: FrameMatch): boolean =>
   Object.entries(match).every(([field, value]) => frame[field as keyof FrameMatch] === value)
+
+export const isMessageMatch = (message: ServerMessage, match: MessageMatch): boolean =>
+  Object.entries(match).every(([field, value]) => message[field as keyof MessageMatch] === value)

@@ -1,6 +1,7 @@
 // A lesson: a told story in a world, as plain data. It asks before it shows. `LessonRun` plays it.
 // May import: site/world.
 import type { Command, Scenario } from '../world/story.ts'
+import type { ServerMessage } from '../world/member-message.ts'
 import type { WireFrame } from '../world/wire-frame.ts'
 
 /** Something that happens in the world of a lesson. */
@@ -12,9 +13,14 @@ export type Action =
   | { readonly settle: true }
   /** Shows frames until one of these is shown: none that was shown before counts. */
   | { readonly until: FrameMatch }
+  /** Lets time pass, a millisecond at a time, until one of these messages between servers is sent. */
+  | { readonly untilMessage: MessageMatch }
 
 /** The frames whose fields have these values. */
 export type FrameMatch = Partial<Pick<WireFrame, 'client' | 'server' | 'direction' | 'kind' | 'op'>>
+
+/** The messages between servers whose fields have these values. */
+export type MessageMatch = Partial<Pick<ServerMessage, 'from' | 'to' | 'kind'>>
 
 /** What the text is about: the page marks it. */
 export type Focus =
@@ -23,6 +29,8 @@ export type Focus =
   | { readonly node: string }
   /** The last frame that was shown and matches. */
   | { readonly frame: FrameMatch }
+  /** The last message between servers that matches. */
+  | { readonly message: MessageMatch }
 
 /** Code in a text is between backticks. */
 export interface Question {

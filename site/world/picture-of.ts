@@ -48,7 +48,7 @@ export function pictureOf(
       .sort((a, b) => a.id - b.id)
       .map(machine => clientOf(simulation, machine, watches)),
     servers,
-    replication: simulation.messages,
+    messages: simulation.messages,
     store: simulation.store.picture,
     holdings: simulation.takings.map(taking => ({ ...taking })),
     counters: {

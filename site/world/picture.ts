@@ -1,6 +1,6 @@
 // What a world looks like at one moment, as plain data. Two pictures of the same moment are deeply equal.
 import type { State } from '../../src/index.ts'
-import type { MemberMessage } from '../../src/server/index.ts'
+import type { ServerMessage } from './member-message.ts'
 import type { FrameKind } from './wire-frame.ts'
 import type { Story } from './story.ts'
 
@@ -11,8 +11,8 @@ export interface Picture {
   /** By number. The operator has the number 0, and is here only while it has a session. */
   readonly clients: readonly ClientPicture[]
   readonly servers: readonly ServerPicture[]
-  /** The replication messages between servers that are on their way. */
-  readonly replication: readonly ReplicationMessage[]
+  /** The messages between servers that are on their way. */
+  readonly messages: readonly ServerMessage[]
   readonly store: StorePicture
   /** Each time that a client got what it waits for, the oldest first. */
   readonly holdings: readonly Holding[]
@@ -119,15 +119,6 @@ export interface NodeChange {
   readonly path: string
   /** The client that caused it; undefined if the server did. */
   readonly client: number | undefined
-}
-
-/** A message between two servers of an ensemble. The embedded server has no bytes of it. */
-export interface ReplicationMessage {
-  readonly from: number
-  readonly to: number
-  readonly kind: MemberMessage['kind']
-  readonly sentAt: number
-  readonly arrivesAt: number
 }
 
 /** The store outside ZooKeeper that the lock protects. */

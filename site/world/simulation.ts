@@ -7,7 +7,8 @@ import { LATENCY } from './channel.ts'
 import { FrameLog } from './frame-log.ts'
 import { takes } from './recipes.ts'
 import { Line } from './line.ts'
-import type { NodePicture, ReplicationMessage, StoreWrite } from './picture.ts'
+import { serverMessageOf, type ServerMessage } from './member-message.ts'
+import type { NodePicture, StoreWrite } from './picture.ts'
 import { Process } from './process.ts'
 import { Program } from './program.ts'
 import { seededRandom, type Random } from './seeded-random.ts'
@@ -18,6 +19,8 @@ import type { Scenario } from './story.ts'
 const START_INTERVAL = 4
 /** The tickTime of the servers, in milliseconds. */
 const TICK = 1000
+/** The number of messages between servers that are kept. */
+const LEAST_KEPT = 2000
 /** The port of the first server, which the embedded server chooses for servers that do not listen. */
 const FIRST_PORT = 2181
 
@@ -65,8 +68,9 @@ export class Simulation {
   readonly transactions: TimedTransaction[] = []
   /** The times for which a client had what it waits for, as its program saw it. */
   readonly takings: Taking[] = []
-  /** The last messages between servers. */
-  #messages: ReplicationMessage[] = []
+  /** The messages between servers, the oldest first. The oldest of very many are not kept. */
+  #messages: ServerMessage[] = []
+  #messagesSent = 0
   /** The clients by their numbers. A client that starts again gets a new machine. */
   readonly machines = new Map<number, Machine>()
   /** The client of each session so far. */
@@ -122,9 +126,16 @@ export class Simulation {
     return this.#pending === 0 && !isReplicating && [...this.machines.values()].every(isAtRest)
   }
 
-  /** The messages between servers that are on their way. */
-  get messages(): readonly ReplicationMessage[] {
-    return this.#messages.filter(({ arrivesAt }) => arrivesAt > this.now)
+  /** The messages between servers that are on their way. A cut, and the end of a server, stop them. */
+  get messages(): readonly ServerMessage[] {
+    const { members } = this.server
+    const isGone = (id: number) => members[id - 1]?.isCutOff === true || members[id - 1]?.mode === 'stopped'
+    return this.#messages.filter(({ from, to, arrivesAt }) => arrivesAt > this.now && !isGone(from) && !isGone(to))
+  }
+
+  /** The messages between servers so far, the oldest first: at least the last {@link LEAST_KEPT}. */
+  get sentMessages(): readonly ServerMessage[] {
+    return this.#messages
   }
 
   /** What clients and servers have counted themselves. */
@@ -149,11 +160,14 @@ export class Simulation {
   }
 
   /** A message that waits, because the line between the servers is cut, is not on its way. */
-  #onMessage({ from, to, kind }: MemberMessage): void {
-    // The first messages are sent while the servers start.
-    const members = (this.#server as Server | undefined)?.members ?? []
-    if ([from, to].some(id => members[id - 1]?.isCutOff === true)) return
-    this.#messages = [...this.messages, { from, to, kind, sentAt: this.now, arrivesAt: this.now + LATENCY }]
+  #onMessage(message: MemberMessage): void {
+    // While the servers start, messages take no time.
+    const members = (this.#server as Server | undefined)?.members
+    if (members === undefined || [message.from, message.to].some(id => members[id - 1]?.isCutOff === true)) return
+    const times = { sentAt: this.now, arrivesAt: this.now + LATENCY }
+    const sent = serverMessageOf(message, ++this.#messagesSent, times, session => this.clientOf.get(session))
+    this.#messages.push(sent)
+    if (this.#messages.length > 2 * LEAST_KEPT) this.#messages = this.#messages.slice(-LEAST_KEPT)
   }
 
   #startClients(): void {

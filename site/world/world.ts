@@ -2,6 +2,7 @@
 // remembers its story. It runs in Node and in browsers, and the same story has the same frames everywhere.
 import { doIn } from './commands.ts'
 import { isLinkable } from './story-link.ts'
+import type { ServerMessage } from './member-message.ts'
 import type { NodeChange, Picture } from './picture.ts'
 import { historyOf, pictureOf, type ReleaseStart } from './picture-of.ts'
 import { Simulation, type ObservedTraffic } from './simulation.ts'
@@ -63,6 +64,11 @@ export class World {
   get frames(): readonly WireFrame[] {
     const { all } = this.#simulation.log
     return all.length === this.#shown ? all : all.slice(0, this.#shown)
+  }
+
+  /** The messages between servers so far, the oldest first: at least the last 2000. */
+  get messages(): readonly ServerMessage[] {
+    return this.#simulation.sentMessages
   }
 
   /** True if the world has as many frames, or is as old, as a story can be. Time passes no more then. */

@@ -128,6 +128,9 @@ export class LessonPlayer {
       get frames() {
         return world().frames
       },
+      get messages() {
+        return world().messages
+      },
       act: async command => {
         const isDone = await world().act(command)
         this.#look()

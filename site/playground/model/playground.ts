@@ -2,6 +2,7 @@
 // May import: site/lessons, site/world.
 import { lessonIn, lessonLinkOf } from '../../lessons/lesson-link.ts'
 import { linkOf, storyOf } from '../../world/story-link.ts'
+import type { ServerMessage } from '../../world/member-message.ts'
 import type { NodeChange, Picture } from '../../world/picture.ts'
 import type { Command, Scenario, Story } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
@@ -83,6 +84,11 @@ export class Playground {
 
   get frames(): readonly WireFrame[] {
     return this.#view.frames
+  }
+
+  /** The messages between servers so far. */
+  get messages(): readonly ServerMessage[] {
+    return this.#view.world.messages
   }
 
   get story(): Story {
@@ -249,7 +255,7 @@ export class Playground {
   /** Chooses what the lesson is about. */
   #mark(): void {
     const focus = this.#lessons.shown?.focus
-    if (focus !== undefined) this.#selection = selectionOf(focus, this.frames)
+    if (focus !== undefined) this.#selection = selectionOf(focus, this.frames, this.messages)
   }
 
   /** Tries one release of the recipe with several numbers of clients. */

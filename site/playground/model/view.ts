@@ -56,7 +56,7 @@ export class View {
   /** What flies, for the pace at which time passes. */
   get traffic(): Traffic {
     const { flying } = this
-    const spans = [...flying, ...this.#picture.replication].map(({ sentAt, arrivesAt }) => arrivesAt - sentAt)
+    const spans = [...flying, ...this.#picture.messages].map(({ sentAt, arrivesAt }) => arrivesAt - sentAt)
     return {
       shortest: spans.length === 0 ? undefined : Math.max(0.3, Math.min(...spans)),
       isOnlyPings: flying.every(({ kind }) => kind === 'ping'),

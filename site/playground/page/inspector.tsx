@@ -1,6 +1,7 @@
 import type { Props } from './props.ts'
 import { ClientDetails } from './client-details.tsx'
 import { FrameDetails } from './frame-details.tsx'
+import { MessageDetails } from './message-details.tsx'
 import { NodeDetails } from './node-details.tsx'
 import { ServerDetails } from './server-details.tsx'
 
@@ -20,6 +21,7 @@ export function Inspector({ playground }: Props) {
         <ServerDetails playground={playground} server={picture.servers.find(({ id }) => id === selection.server)} />
       )}
       {selection?.kind === 'node' && <NodeDetails playground={playground} path={selection.path} />}
+      {selection?.kind === 'message' && <MessageDetails playground={playground} n={selection.n} />}
       {selection?.kind === 'frame' && <FrameDetails playground={playground} n={selection.n} />}
     </section>
   )

@@ -66,6 +66,7 @@ export class Painter {
     for (const client of picture.clients) this.#lease(client)
     for (const each of landing) this.#landing(each)
     for (const dot of dots) this.#dot(dot)
+    for (const dot of dots) this.#label(dot)
     // Tells tests, and pages around this one, which frames were painted.
     this.#flights.canvas.dispatchEvent(new CustomEvent('painted', { detail: dots }))
   }
@@ -160,6 +161,19 @@ export class Painter {
     context.lineWidth = lost ? 3 : 2
     if (isHollow) context.stroke(path)
     context.translate(-x, -y)
+  }
+
+  /** Writes the kind of a message between servers beside it. */
+  #label({ x, y, message }: Dot): void {
+    if (message === undefined || message.kind === 'ping' || message.kind === 'pong') return
+    const context = this.#flights
+    context.font = '600 12px system-ui, sans-serif'
+    context.strokeStyle = this.#colour('paper')
+    context.lineWidth = 4
+    context.lineJoin = 'round'
+    context.strokeText(message.kind, x + 10, y - 8)
+    context.fillStyle = this.#colour('replication')
+    context.fillText(message.kind, x + 10, y - 8)
   }
 
   #colour(colour: Colour): string {

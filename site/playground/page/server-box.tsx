@@ -24,13 +24,25 @@ export function ServerBox({ playground, server, box }: Props & { server: ServerP
       <button type="button" class="server-name" onClick={() => playground.select({ kind: 'server', server: id })}>
         <b>server {id}</b> <span>{isCutOff ? `${mode}, cut off` : mode}</span>
         <small>
-          zxid {zxid}
+          {isSmall ? <Zxid zxid={zxid} /> : `zxid ${zxid}`}
           {/* All servers have the same sessions. */}
           {!isSmall && ` · ${plural(sessions.length, 'session')}`} · {plural(watches.length, 'watch', 'watches')}
         </small>
       </button>
       <Tree playground={playground} server={server} many={isSmall ? MANY_IN_SMALL : MANY} />
     </div>
+  )
+}
+
+/** The zxid of a server of an ensemble, with its upper half, the epoch, set apart. */
+function Zxid({ zxid }: { zxid: string }) {
+  // Eight hex digits are the lower half.
+  const epoch = zxid.slice(2, -8)
+  return (
+    <>
+      zxid 0x<b title="the epoch">{epoch}</b>
+      {zxid.slice(2 + epoch.length)}
+    </>
   )
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ServerPicture, WatchPicture } from '../../world/picture.ts'
+import { zxidWords } from '../../world/member-message.ts'
 import { describeServer, nameOf, seconds } from '../model/words.ts'
 import type { Props } from './props.ts'
 import { Facts } from './facts.tsx'
@@ -17,7 +18,7 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
         facts={[
           ['mode', mode],
           ['epoch', epoch],
-          ['zxid', zxid],
+          ['zxid', isAlone ? zxid : zxidWords(BigInt(zxid))],
         ]}
       />
       <div class="buttons many" role="group" aria-label={`What to do to server ${id}`}>
@@ -50,6 +51,7 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
           </>
         )}
       </div>
+      {!isAlone && <Messages playground={playground} server={id} />}
       <h4>Sessions</h4>
       <div class="scroll" tabIndex={0} role="group" aria-label={`Sessions of server ${id}`} data-keys>
         <table>
@@ -75,6 +77,43 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
       </div>
       <h4>Watches</h4>
       <Watches playground={playground} watches={watches} server={id} />
+    </>
+  )
+}
+
+/** The number of messages of a server in its list. */
+const LISTED = 12
+
+/** The last messages of a server to and from the others, without pings: buttons, of which one is in the order of the Tab key. */
+function Messages({ playground, server }: Props & { server: number }) {
+  const [focused, setFocused] = useState(0)
+  const messages = playground.messages
+    .filter(({ from, to, kind }) => (from === server || to === server) && kind !== 'ping' && kind !== 'pong')
+    .slice(-LISTED)
+    .reverse()
+  const reachable = Math.min(focused, messages.length - 1)
+  if (messages.length === 0) return null
+  return (
+    <>
+      <h4>Last messages to and from other servers</h4>
+      <ul class="links scroll" aria-label={`Messages of server ${server}`} onKeyDown={moveFocus}>
+        {messages.map(({ n, kind, from, to, sentAt }, i) => (
+          <li key={n}>
+            <button
+              type="button"
+              class="link"
+              tabIndex={i === reachable ? 0 : -1}
+              onFocus={() => setFocused(i)}
+              onClick={() => playground.select({ kind: 'message', n })}
+            >
+              {kind} {n}
+            </button>{' '}
+            <span class="faint">
+              {from === server ? `to server ${to}` : `from server ${from}`}, {seconds(sentAt)}
+            </span>
+          </li>
+        ))}
+      </ul>
     </>
   )
 }

@@ -37,7 +37,7 @@ export function Stage({ playground }: Props) {
       void playground.tick(passed, still).then(() => {
         if (isEnded) return
         const { picture, now, flying, landing } = playground.view
-        dots.current = dotsOf(flightsOf(layout, flying, picture.replication), now, still)
+        dots.current = dotsOf(flightsOf(layout, flying, picture.messages), now, still)
         painter.paint(picture, dots.current, still ? [] : landing)
         request = requestAnimationFrame(draw)
       })
@@ -59,6 +59,7 @@ export function Stage({ playground }: Props) {
         const box = event.currentTarget.getBoundingClientRect()
         const dot = dotAt(dots.current, { x: event.clientX - box.left, y: event.clientY - box.top }, REACH)
         if (dot?.n !== undefined) playground.select({ kind: 'frame', n: dot.n })
+        else if (dot?.message !== undefined) playground.select({ kind: 'message', n: dot.message.n })
       }}
     >
       <canvas ref={wires} aria-hidden="true" />

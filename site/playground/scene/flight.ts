@@ -1,5 +1,5 @@
 // Where the frames in flight are. Each frame in flight becomes exactly one dot.
-import type { ReplicationMessage } from '../../world/picture.ts'
+import type { ServerMessage } from '../../world/member-message.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 import { along, distance, linkBetween, wireOf, type Layout, type Point, type Wire } from './layout.ts'
 import type { Kind } from './glyphs.ts'
@@ -8,6 +8,8 @@ import type { Kind } from './glyphs.ts'
 export interface Flight {
   /** The number of the frame. Undefined for a message between servers. */
   n: number | undefined
+  /** The message between servers. Undefined for a frame. */
+  message: Pick<ServerMessage, 'n' | 'kind'> | undefined
   kind: Kind
   /** Between which ends it flies: it shares its path only with flights of the same `route`. */
   route: string
@@ -18,11 +20,7 @@ export interface Flight {
 }
 
 /** Returns what flies at this time. */
-export function flightsOf(
-  layout: Layout,
-  frames: readonly WireFrame[],
-  messages: readonly ReplicationMessage[],
-): Flight[] {
+export function flightsOf(layout: Layout, frames: readonly WireFrame[], messages: readonly ServerMessage[]): Flight[] {
   return [
     ...frames.map(frame => frameFlight(layout, frame)),
     ...messages.map(message => messageFlight(layout, message)),
@@ -35,16 +33,35 @@ function frameFlight(
 ): Flight {
   const wire = wireOf(layout, client, server)
   const towards = wire === undefined || direction === 'up' ? wire : { from: wire.to, to: wire.from }
-  return { n, kind, route: `${client} ${server} ${direction}`, wire: towards, sentAt, arrivesAt, lostAt }
+  return {
+    n,
+    message: undefined,
+    kind,
+    route: `${client} ${server} ${direction}`,
+    wire: towards,
+    sentAt,
+    arrivesAt,
+    lostAt,
+  }
 }
 
-function messageFlight(layout: Layout, { from, to, sentAt, arrivesAt }: ReplicationMessage): Flight {
+function messageFlight(layout: Layout, { n, kind, from, to, sentAt, arrivesAt }: ServerMessage): Flight {
   const wire = linkBetween(layout, from, to)
-  return { n: undefined, kind: 'replication', route: `s${from} s${to}`, wire, sentAt, arrivesAt, lostAt: undefined }
+  return {
+    n: undefined,
+    message: { n, kind },
+    kind: 'replication',
+    route: `s${from} s${to}`,
+    wire,
+    sentAt,
+    arrivesAt,
+    lostAt: undefined,
+  }
 }
 
 export interface Dot extends Point {
   n: number | undefined
+  message: Flight['message']
   kind: Kind
   lost: boolean
 }
@@ -84,7 +101,14 @@ function dotsOnRoute(route: readonly Flight[], now: number, still: boolean): Dot
     const { x, y } = along(from, to, Math.max(0, pixels))
     const across = whole === 0 ? 0 : SIDE / whole
     const lost = flight.lostAt !== undefined && now >= flight.lostAt
-    return { n: flight.n, kind: flight.kind, lost, x: x - (to.y - from.y) * across, y: y + (to.x - from.x) * across }
+    return {
+      n: flight.n,
+      message: flight.message,
+      kind: flight.kind,
+      lost,
+      x: x - (to.y - from.y) * across,
+      y: y + (to.x - from.x) * across,
+    }
   })
 }
 

@@ -122,11 +122,14 @@ export class Elections {
   #ping(peer: Peer): void {
     const { sessions } = this.#leader
     const network = this.#network
-    network.fromLeader(peer, 'ping', () => {
-      const touched = [...peer.touched]
+    network.fromLeader(peer, { kind: 'ping' }, () => {
+      const touched = Array.from(peer.touched, ({ id }) => id)
       peer.touched.clear()
-      network.toLeader(peer, 'pong', () => {
-        for (const session of touched) if (sessions.get(session.id) !== undefined) sessions.touch(session)
+      network.toLeader(peer, { kind: 'pong', sessions: touched }, pong => {
+        for (const id of pong.sessions) {
+          const session = sessions.get(id)
+          if (session !== undefined) sessions.touch(session)
+        }
       })
     })
   }

@@ -125,23 +125,26 @@ export class Ensemble implements Cluster, LeaderOwner {
       return session
     }
     if (sessionId === 0n) {
-      this.#replication.atLeader(peer, () => owned(leader.openSession(timeOut, peer.core.id)), done)
+      const open = () => owned(leader.openSession(timeOut, peer.core.id))
+      this.#replication.atLeader(peer, { wants: 'session', session: 0n }, open, done)
       return
     }
     // The leader confirms a session at once, even if a write of that session is not committed yet (Leader.REVALIDATE).
-    this.#network.toLeader(peer, 'request', () => {
-      const session = owned(leader.sessions.resume(sessionId, passwd, timeOut))
-      this.#network.fromLeader(peer, 'reply', () => done(session))
+    this.#network.toLeader(peer, { kind: 'request', wants: 'session', session: sessionId }, ({ session: id }) => {
+      const session = owned(leader.sessions.resume(id, passwd, timeOut))
+      this.#network.fromLeader(peer, { kind: 'reply', session: session?.id ?? 0n }, () => done(session))
     })
   }
 
   forward(peer: Peer, request: ClientRequest, done: (outcome: Outcome | 'moved') => void): void {
+    const { id: session } = request.session
     if (request.kind !== 'sync') {
-      this.#replication.atLeader(peer, () => this.#executed(peer, request), done)
+      const wants = request.kind === 'close' ? 'close' : 'write'
+      this.#replication.atLeader(peer, { wants, session }, () => this.#executed(peer, request), done)
       return
     }
     const note = () => this.#replication.noteSync()
-    this.#replication.atLeader(peer, note, () => done(request.run(peer.core.database)))
+    this.#replication.atLeader(peer, { wants: 'sync', session }, note, () => done(request.run(peer.core.database)))
   }
 
   #executed(peer: Peer, { kind, session, run }: ClientRequest): Outcome | 'moved' {

@@ -1,6 +1,6 @@
 // The servers of an ensemble and the network between them. Each follower has one connection to the leader.
 import type { Clock } from '../../runtime/clock.ts'
-import type { MemberMessage } from '../control/member-state.ts'
+import type { MemberMessage, MessageContent } from '../control/member-state.ts'
 import type { Peer } from './peer.ts'
 
 export class Network {
@@ -45,24 +45,24 @@ export class Network {
     }
   }
 
-  toLeader(peer: Peer, kind: MemberMessage['kind'], message: () => void): void {
-    const delivered = () => {
+  /** @param act what the leader does when the message arrives */
+  toLeader<T extends MessageContent>(peer: Peer, message: T, act: (message: T) => void): void {
+    if (peer === this.leading) return act(message)
+    this.#report(peer, this.leading, message)
+    peer.toLeader.send(() => {
       peer.answeredAt = this.clock.now()
-      message()
-    }
-    if (peer === this.leading) return message()
-    this.#report(peer, this.leading, kind)
-    peer.toLeader.send(delivered)
+      act(message)
+    })
   }
 
-  fromLeader(peer: Peer, kind: MemberMessage['kind'], message: () => void): void {
-    const delivered = () => {
+  /** @param act what the server does when the message of the leader arrives */
+  fromLeader<T extends MessageContent>(peer: Peer, message: T, act: (message: T) => void): void {
+    if (peer === this.leading) return act(message)
+    this.#report(this.leading, peer, message)
+    peer.fromLeader.send(() => {
       peer.heardAt = this.clock.now()
-      message()
-    }
-    if (peer === this.leading) return message()
-    this.#report(this.leading, peer, kind)
-    peer.fromLeader.send(delivered)
+      act(message)
+    })
   }
 
   /** Delivers the messages that are due, because a delay or a cut has changed. */
@@ -73,10 +73,10 @@ export class Network {
     }
   }
 
-  #report(from: Peer | undefined, to: Peer | undefined, kind: MemberMessage['kind']): void {
+  #report(from: Peer | undefined, to: Peer | undefined, content: MessageContent): void {
     const onMessage = this.#onMessage
     if (onMessage === undefined || from === undefined || to === undefined) return
-    const message = { from: from.core.id, to: to.core.id, kind }
+    const message = { from: from.core.id, to: to.core.id, epoch: from.epoch, ...content }
     // Later, because the callback may stop or cut off a server.
     queueMicrotask(() => onMessage(message))
   }

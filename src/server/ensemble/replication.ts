@@ -23,15 +23,20 @@ export class Replication {
   }
 
   /** Executes at the leader, and calls `done` when this server has applied all that the leader had executed then. */
-  atLeader<T>(peer: Peer, run: () => T, done: (result: T) => void): void {
+  atLeader<T>(
+    peer: Peer,
+    request: { wants: 'session' | 'write' | 'sync' | 'close'; session: bigint },
+    run: () => T,
+    done: (result: T) => void,
+  ): void {
     const network = this.#network
-    network.toLeader(peer, 'request', () => {
+    network.toLeader(peer, { kind: 'request', ...request }, ({ session }) => {
       const before = this.log.last
       const result = run()
       const { last } = this.log
       const wait = () => peer.whenApplied(last, () => done(result))
       if (last > before) wait()
-      else network.fromLeader(peer, 'reply', wait)
+      else network.fromLeader(peer, { kind: 'reply', session }, wait)
       this.replicate()
     })
   }
@@ -54,17 +59,23 @@ export class Replication {
     network.leading.counts.proposals += last - network.leading.logged
     network.leading.logged = last
     for (const peer of network.followers)
-      while (peer.proposed < last) {
-        const n = ++peer.proposed
-        network.fromLeader(peer, 'proposal', () => {
-          peer.logged = n
-          network.toLeader(peer, 'ack', () => {
-            peer.acknowledged = n
+      while (peer.proposed < last)
+        network.fromLeader(peer, this.#proposalOf(++peer.proposed), ({ entry, zxid }) => {
+          peer.logged = entry
+          network.toLeader(peer, { kind: 'ack', entry, zxid }, ack => {
+            peer.acknowledged = ack.entry
             this.#commit()
           })
         })
-      }
     this.#commit()
+  }
+
+  #proposalOf(entry: number) {
+    const { tx, cause } = this.log.get(entry)
+    const { session, opcode } = cause ?? { session: 0n, opcode: 0 }
+    // A copy, because the transaction loses its changes if it is rolled back.
+    const changes = tx.changes.map(({ type, path }) => ({ type, path }))
+    return { kind: 'proposal' as const, entry, zxid: tx.zxid, session, opcode, changes }
   }
 
   /**
@@ -91,12 +102,14 @@ export class Replication {
     this.#isCommitting = true
     while (this.#committed < this.#loggedByMajority()) {
       this.#commitNext()
-      const n = this.#committed
+      const entry = this.#committed
+      const { zxid } = this.log.get(entry).tx
       const { leading, followers } = this.#network
       // The callback can have ended the leader.
       if (leading !== undefined) {
         leading.counts.commits++
-        for (const peer of [leading, ...followers]) this.#network.fromLeader(peer, 'commit', () => peer.applyUpTo(n))
+        for (const peer of [leading, ...followers])
+          this.#network.fromLeader(peer, { kind: 'commit', entry, zxid }, commit => peer.applyUpTo(commit.entry))
       }
       this.log.removeUpTo(Math.min(...this.#network.peers.map(({ applied }) => applied)))
     }

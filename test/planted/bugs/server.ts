@@ -40,8 +40,8 @@ export const server: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a follower does not tell the leader which sessions it has served',
-        from: 'const touched = [...peer.touched]',
-        to: 'const touched: Parameters<typeof sessions.touch>[0][] = []',
+        from: 'const touched = Array.from(peer.touched, ({ id }) => id)',
+        to: 'const touched: bigint[] = []',
       },
     ],
   },
@@ -51,8 +51,8 @@ export const server: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a session that moves waits until its write is committed',
-        from: "      this.#network.fromLeader(peer, 'reply', () => done(session))",
-        to: "      this.#network.fromLeader(peer, 'reply', () => peer.whenApplied(this.log.last, () => done(session)))",
+        from: "{ kind: 'reply', session: session?.id ?? 0n }, () => done(session))",
+        to: "{ kind: 'reply', session: session?.id ?? 0n }, () => peer.whenApplied(this.log.last, () => done(session)))",
       },
     ],
   },
@@ -128,8 +128,8 @@ export const server: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a lag delays messages in one direction only',
-        from: 'peer.fromLeader.send(delivered)',
-        to: 'if (peer.lag > 0) delivered()\n    else peer.fromLeader.send(delivered)',
+        from: 'peer.fromLeader.send(() => {',
+        to: 'if (peer.lag > 0) return act(message)\n    peer.fromLeader.send(() => {',
       },
     ],
   },

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import type { Lesson } from '../../../site/lessons/lesson.ts'
 import { oneTrip } from '../../../site/lessons/lock-lessons.ts'
-import { isMatch, LessonRun } from '../../../site/lessons/lesson-run.ts'
+import { isMatch, isMessageMatch, LessonRun } from '../../../site/lessons/lesson-run.ts'
 import type { ClientPicture } from '../../../site/world/picture.ts'
 import { explanationOf } from '../../../site/world/wire-frame-words.ts'
 import type { World } from '../../../site/world/world.ts'
@@ -21,6 +21,16 @@ const notified = (world: World, since: number): number[] =>
     .slice(since)
     .filter(({ kind }) => kind === 'notification')
     .map(({ client }) => client)
+
+/** From and to which servers the messages of this kind were sent since the clients connected. */
+const sent = (world: World, kind: string) => {
+  const connected = world.frames.filter(({ kind, direction }) => kind === 'connect' && direction === 'down')
+  const since = Math.max(...connected.map(({ sentAt }) => sentAt))
+  return world.messages.filter(each => each.kind === kind && each.sentAt > since).map(({ from, to }) => [from, to])
+}
+/** The nodes that clients have created, by server. */
+const nodesOf = (world: World) =>
+  world.picture().servers.map(({ nodes }) => nodes.map(({ path }) => path).filter(path => path !== '/'))
 
 /** For each question of each lesson, what must be true when its answer is shown. `before` is the number of frames before. */
 const facts: Readonly<Record<string, readonly ((world: World, before: number) => void)[]>> = {
@@ -216,6 +226,37 @@ const facts: Readonly<Record<string, readonly ((world: World, before: number) =>
         ['write', 2, true],
       ]),
   ],
+  quorum: [
+    world => {
+      expect(sent(world, 'request')).to.deep.equal([[1, 3]])
+      expect(sent(world, 'proposal')).to.deep.equal([])
+    },
+    world => {
+      expect(sent(world, 'proposal')).to.deep.equal([
+        [3, 1],
+        [3, 2],
+      ])
+      expect(sent(world, 'commit')).to.deep.equal([
+        [3, 1],
+        [3, 2],
+      ])
+      // Neither follower has applied what is not committed yet.
+      expect(nodesOf(world)).to.deep.equal([[], [], ['/a']])
+    },
+    world => {
+      expect(textsOf(world, 1).at(-1)).to.equal('created /b')
+      expect(nodesOf(world)).to.deep.equal([['/a', '/b'], ['/a'], ['/a', '/b']])
+    },
+    world => {
+      expect(clientOf(world, 2).requests).to.have.length(1)
+      expect(nodesOf(world)).to.deep.equal([['/a', '/b'], ['/a'], ['/a', '/b']])
+    },
+    world => {
+      expect(textsOf(world, 2).at(-1)).to.equal('created /c')
+      expect(nodesOf(world)[0]).to.deep.equal(['/a', '/b', '/c'])
+      expect(nodesOf(world)[1]).to.deep.equal(['/a'])
+    },
+  ],
   'reconnect-storm': [
     world => {
       expect(new Set(world.picture().clients.map(({ state }) => state))).to.deep.equal(new Set(['suspended']))
@@ -274,9 +315,9 @@ const textsIn = ({ summary, steps }: Lesson): string[] => [
 ]
 
 describe('the lessons', () => {
-  it('are at most sixteen, with ids for links', () => {
+  it('are at most eighteen, with ids for links', () => {
     const ids = LESSONS.map(({ id }) => id)
-    expect(ids).to.have.length.within(8, 16)
+    expect(ids).to.have.length.within(8, 18)
     expect(new Set(ids)).to.have.property('size', ids.length)
     for (const id of ids) expect(id).to.match(/^[a-z]+(-[a-z]+)*$/)
   })
@@ -332,6 +373,8 @@ describe('the lessons', () => {
           if ('client' in focus) expect(clients.map(({ id }) => id)).to.include(focus.client)
           else if ('server' in focus) expect(servers.map(({ id }) => id)).to.include(focus.server)
           else if ('node' in focus) expect(servers[0]?.nodes.map(({ path }) => path)).to.include(focus.node)
+          else if ('message' in focus)
+            expect(run.world.messages.some(message => isMessageMatch(message, focus.message))).to.equal(true)
           else expect(run.world.frames.some(frame => isMatch(frame, focus.frame))).to.equal(true)
         }
         while (!run.view.isOver) {

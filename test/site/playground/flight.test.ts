@@ -69,7 +69,7 @@ describe('dots in flight', () => {
   })
 
   it('are found by a click that is near enough, the nearest first', () => {
-    const all: Dot[] = [10, 20, 90].map((x, i) => ({ n: i, x, y: 0, kind: 'ping', lost: false }))
+    const all: Dot[] = [10, 20, 90].map((x, i) => ({ n: i, message: undefined, x, y: 0, kind: 'ping', lost: false }))
     expect(dotAt(all, { x: 17, y: 0 }, 16)?.n).to.equal(1)
     expect(dotAt(all, { x: 50, y: 0 }, 16)).to.equal(undefined)
   })

@@ -166,7 +166,7 @@ describe('a command', () => {
     await world.act({ kind: 'release', client: 1 })
     const seen = new Set<string>()
     for (let ms = 0; ms < 60; ms++) {
-      for (const { kind, sentAt, arrivesAt } of world.picture().replication) {
+      for (const { kind, sentAt, arrivesAt } of world.picture().messages) {
         seen.add(kind)
         expect(world.now).to.be.within(sentAt, arrivesAt - 1)
       }
@@ -174,7 +174,7 @@ describe('a command', () => {
     }
     expect([...seen]).to.include.members(['proposal', 'ack', 'commit'])
     await world.settle()
-    expect(world.picture().replication.filter(({ kind }) => !/^p[io]ng$/.test(kind))).to.deep.equal([])
+    expect(world.picture().messages.filter(({ kind }) => !/^p[io]ng$/.test(kind))).to.deep.equal([])
     const [one, ...others] = world.picture().servers.map(({ nodes }) => nodes.map(({ path }) => path))
     for (const other of others) expect(other).to.deep.equal(one)
   })
