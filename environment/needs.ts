@@ -246,7 +246,7 @@ export const suites: Readonly<Record<string, readonly Need[]>> = {
   test: [siteTools, zookeeper, jdk],
   'test:bench': [zookeeper],
   'test:browser': [zookeeper, chromium],
-  'test:cli': [zookeeper, kazoo, tcpdump, tmux, ...shells],
+  'test:cli': [zookeeper, jdk, curator, kazoo, tcpdump, tmux, ...shells],
   'test:ensemble': [zookeeper],
   'test:exploration': [],
   'test:interop': [
