@@ -261,7 +261,7 @@ export const suites: Readonly<Record<string, readonly Need[]>> = {
   'test:site': [siteTools, chromium],
   'test:soak': [zookeeper],
   'test:soak:lease': [zookeeper],
-  'test:versions': [zookeeper],
+  'test:versions': [zookeeper, jdk, curator, kazoo],
 }
 
 /**
