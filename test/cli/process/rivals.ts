@@ -78,7 +78,10 @@ export class Rivals {
     return until(() => names.every(name => this.lines.includes(`first ${name}`)))
   }
 
-  /** Becomes the next holder, and writes a line. Then waits until the first program is gone, and looks for its lines. */
+  /**
+   * Becomes the next holder, and writes a line. Then waits until the first program is gone, and looks for its lines. The
+   * first program may have been killed before its first line.
+   */
   async succeed(client: Client, path: string): Promise<void> {
     await using _held = await new Mutex(client, path).acquire({ timeout: 20_000 })
     appendFileSync(this.file, 'next\n')
@@ -91,7 +94,6 @@ export class Rivals {
     })
     const after = this.lines.slice(this.lines.indexOf('next') + 1)
     expect(after, 'lines of the first holder after the first line of the next one').to.deep.equal([])
-    expect(this.lines).to.include.members(['next']).and.have.length.greaterThan(1)
   }
 
   /** Kills some of the processes. Does nothing if they have ended meanwhile. */
