@@ -100,10 +100,12 @@ const ends: typeof faults = {
     await server.start()
   },
   'SIGSTOP to zkwire': victim => send(zkwires(victim), 'SIGSTOP'),
-  'SIGKILL to all processes of the program': async ({ rivals }) => {
-    send(rivals.programs, 'SIGKILL')
-    await until(() => rivals.programs.length === 0)
-  },
+  'SIGKILL to all processes of the program': ({ rivals }) =>
+    until(() => {
+      // Again each time, because a process may start another one between the list and its signal.
+      send(rivals.programs, 'SIGKILL')
+      return rivals.programs.length === 0
+    }),
 }
 
 async function run(number: number, trace: string[]): Promise<void> {
