@@ -126,14 +126,15 @@ async function run(number: number, trace: string[]): Promise<void> {
     const options = `/lock --timeout ${T} --grace ${oneOf(random, ['0', '0.3', '0.6'])}`
     await tmux.line(`${process.execPath} ${main} lock ${options} -- sh -c 'eval "$SCRIPT"'`)
     // Sometimes before everything has started.
-    if (random() < 0.7) await rivals.hasLinesOf('child', 'timed', 'job', 'orphan')
+    const isEarly = random() >= 0.7
+    if (!isEarly) await rivals.hasLinesOf('child', 'timed', 'job', 'orphan')
     else await until(() => rivals.programs.length > 0)
     for (let count = Math.floor(random() * 5); count > 0; count--) {
       await inflict(faults)
       await sleep(random() * LONGEST_PAUSE)
     }
     await inflict(ends)
-    await rivals.succeed(zk, '/lock')
+    await rivals.succeed(zk, '/lock', isEarly)
   } finally {
     rivals.kill(() => true)
     await zk.close()

@@ -79,10 +79,10 @@ export class Rivals {
   }
 
   /**
-   * Becomes the next holder, and writes a line. Then waits until the first program is gone, and looks for its lines. The
-   * first program may have been killed before its first line.
+   * Becomes the next holder, and writes a line. Then waits until the first program is gone, and looks for its lines.
+   * @param mayBeSilent true if the first program may have been killed before its first line
    */
-  async succeed(client: Client, path: string): Promise<void> {
+  async succeed(client: Client, path: string, mayBeSilent = false): Promise<void> {
     await using _held = await new Mutex(client, path).acquire({ timeout: 20_000 })
     appendFileSync(this.file, 'next\n')
     // Time for a line of each process that has outlived the lock.
@@ -94,6 +94,9 @@ export class Rivals {
     })
     const after = this.lines.slice(this.lines.indexOf('next') + 1)
     expect(after, 'lines of the first holder after the first line of the next one').to.deep.equal([])
+    expect(this.lines)
+      .to.include.members(['next'])
+      .and.have.length.greaterThan(mayBeSilent ? 0 : 1)
   }
 
   /** Kills some of the processes. Does nothing if they have ended meanwhile. */
