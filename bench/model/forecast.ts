@@ -95,15 +95,8 @@ export function lockForecast(
   const ms = trips * roundTrip + serverMs([model], size, conditions) + client
   const perSecond = 1000 / Math.max(ms, serverMs(step, size, conditions))
   return {
-    ...{
-      scenario,
-      size,
-      release,
-      listBytes,
-      ms,
-      lineMs: lineMs(release, conditions, sharedBy(model, conditions)),
-      perSecond,
-    },
+    ...{ scenario, size, release, listBytes, ms, perSecond },
+    lineMs: lineMs(release, conditions, sharedBy(model, conditions)),
     keepsUp: perSecond >= 1000 / hold,
   }
 }

@@ -6,7 +6,6 @@ import { adviceOf, LOCK_NAMES, USUAL_LOCK } from '../model/advice.ts'
 import { conditionsOf, FIELDS, standardOf, type Field } from '../model/fields.ts'
 import { errorOf, heldOutOf, heldOutSentence, type HeldOut } from '../model/held-out.ts'
 import type { Costs, Model, PhaseModel, Term } from '../model/terms.ts'
-import { modelOf } from '../model/model.ts'
 import { factorOf, type Estimate } from '../model/least-squares.ts'
 import { durationHere } from '../model/forecast.ts'
 import { bitRate, figure } from '../output/figures.ts'
@@ -15,9 +14,8 @@ import { html, Html } from './html.ts'
 import { plot, type Series } from './plots.ts'
 import { table } from './tables.ts'
 
-/** Returns empty HTML if no lock was measured and timed at enough sizes. */
-export async function answerSection(result: Result): Promise<Html> {
-  const model = modelOf(result)
+/** Returns empty HTML if the model of the result has no lock that was timed at enough sizes. */
+export async function answerSection(result: Result, model: Model): Promise<Html> {
   const phases = model.phases.filter(({ client }) => client !== undefined)
   const sizes = phases.flatMap(({ kind, sizes }) => (kind === 'lock' ? sizes : []))
   if (sizes.length === 0) return html``
@@ -53,8 +51,7 @@ export async function answerSection(result: Result): Promise<Html> {
 }
 
 /** Returns empty HTML if no phase was measured with enough sizes. */
-export function modelSection(result: Result): Html {
-  const model = modelOf(result)
+export function modelSection(result: Result, model: Model): Html {
   if (model.phases.length === 0) return html``
   const isTimed = model.phases.some(({ kind, client }) => kind === 'lock' && client !== undefined)
   return html`<section aria-labelledby="forecasts">

@@ -8,6 +8,7 @@ import type { PhaseSummary } from '../measure/summary.ts'
 import { nameOf } from '../harness/server.ts'
 import type { Point, Power } from '../measure/statistics.ts'
 import { bytes, figure } from '../output/figures.ts'
+import { modelOf } from '../model/model.ts'
 import { conclusionOf } from '../output/conclusion.ts'
 import { ensembleSection } from './ensemble.ts'
 import { answerSection, modelSection } from './forecast.ts'
@@ -29,8 +30,9 @@ export async function reportOf(result: Result): Promise<string> {
 
 /** Returns the content of the page. */
 export async function reportBody(result: Result, playable: Playable = new Map()): Promise<Html> {
-  return html`${header(result)} ${await answerSection(result)} ${conclusionSection(result)}
-  ${releaseSection(result, playable)} ${locksSection(result)} ${modelSection(result)} ${watchesSection(result)}
+  const model = modelOf(result)
+  return html`${header(result)} ${await answerSection(result, model)} ${conclusionSection(result)}
+  ${releaseSection(result, playable)} ${locksSection(result)} ${modelSection(result, model)} ${watchesSection(result)}
   ${ensembleSection(result.ensemble)} ${figures(result)} ${methodSection(result)}`
 }
 

@@ -1,6 +1,5 @@
 // Plays a lesson in a world. It has no DOM: the page shows its view, and passes on what the reader chooses.
 import { World } from '../world/world.ts'
-import type { ServerMessage } from '../world/member-message.ts'
 import type { WireFrame } from '../world/wire-frame.ts'
 import type { Action, Focus, FrameMatch, Lesson, MessageMatch, Step } from './lesson.ts'
 
@@ -145,7 +144,7 @@ export class LessonRun {
     const before = this.#stage.messages.at(-1)?.n ?? 0
     for (let i = 0; i < LONGEST_PASS; i++) {
       await this.#stage.advance(1)
-      if (this.#stage.messages.some(message => message.n > before && isMessageMatch(message, match))) return
+      if (this.#stage.messages.some(message => message.n > before && isMatch(message, match))) return
     }
     throw this.#missing('message', match)
   }
@@ -155,8 +154,6 @@ export class LessonRun {
   }
 }
 
-export const isMatch = (frame: WireFrame, match: FrameMatch): boolean =>
-  Object.entries(match).every(([field, value]) => frame[field as keyof FrameMatch] === value)
-
-export const isMessageMatch = (message: ServerMessage, match: MessageMatch): boolean =>
-  Object.entries(match).every(([field, value]) => message[field as keyof MessageMatch] === value)
+/** Returns true if the frame or the message has all these values. */
+export const isMatch = <T extends object>(sent: T, match: Partial<T>): boolean =>
+  Object.entries(match).every(([field, value]) => sent[field as keyof T] === value)

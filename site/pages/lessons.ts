@@ -26,7 +26,12 @@ export function lessonsPage(markdown: Markdown, linking: Linking): { page: Page;
       )}
     </ol>`
   return {
-    page: { path: 'lessons.html', title: TITLE, description: 'Sixteen stories about ZooKeeper to play', content },
+    page: {
+      path: 'lessons.html',
+      title: TITLE,
+      description: `${LESSONS.length} stories about ZooKeeper to play`,
+      content,
+    },
     found: LESSONS.flatMap(({ id, title, summary, steps }) => [
       { address: addressOf(id), title, page: TITLE, text: plain(summary) },
       ...steps.map((step, i) => ({

@@ -69,10 +69,8 @@ const nodeOrigin = (page: string, tools: NpmTools): Origin => ({
 
 const JAVA_IMPORTS = [
   ...['java.util.*', 'java.util.concurrent.*', 'org.apache.zookeeper.CreateMode'],
-  ...['', '.api.transaction', '.recipes.atomic', '.recipes.cache', '.recipes.leader', '.recipes.locks'].map(
-    name => `org.apache.curator.framework${name}.*`,
-  ),
-  ...['.recipes.shared', '.state'].map(name => `org.apache.curator.framework${name}.*`),
+  ...['', '.api.transaction', '.state'].map(name => `org.apache.curator.framework${name}.*`),
+  ...['atomic', 'cache', 'leader', 'locks', 'shared'].map(name => `org.apache.curator.framework.recipes.${name}.*`),
   ...['retry', 'x.discovery'].map(name => `org.apache.curator.${name}.*`),
 ]
 

@@ -1,5 +1,5 @@
 // What the inspector shows.
-import { isMatch, isMessageMatch } from '../../lessons/lesson-run.ts'
+import { isMatch } from '../../lessons/lesson-run.ts'
 import type { Focus } from '../../lessons/lesson.ts'
 import type { ServerMessage } from '../../world/member-message.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
@@ -22,7 +22,7 @@ export function selectionOf(
   if ('server' in focus) return { kind: 'server', server: focus.server }
   if ('node' in focus) return { kind: 'node', path: focus.node }
   if ('message' in focus) {
-    const message = messages.findLast(message => isMessageMatch(message, focus.message))
+    const message = messages.findLast(message => isMatch(message, focus.message))
     return message && { kind: 'message', n: message.n }
   }
   const frame = frames.findLast(frame => isMatch(frame, focus.frame))

@@ -126,7 +126,7 @@ export class Ensemble implements Cluster, LeaderOwner {
     }
     if (sessionId === 0n) {
       const open = () => owned(leader.openSession(timeOut, peer.core.id))
-      this.#replication.atLeader(peer, { wants: 'session', session: 0n }, open, done)
+      this.#replication.atLeader(peer, { kind: 'request', wants: 'session', session: 0n }, open, done)
       return
     }
     // The leader confirms a session at once, even if a write of that session is not committed yet (Leader.REVALIDATE).
@@ -140,11 +140,12 @@ export class Ensemble implements Cluster, LeaderOwner {
     const { id: session } = request.session
     if (request.kind !== 'sync') {
       const wants = request.kind === 'close' ? 'close' : 'write'
-      this.#replication.atLeader(peer, { wants, session }, () => this.#executed(peer, request), done)
+      this.#replication.atLeader(peer, { kind: 'request', wants, session }, () => this.#executed(peer, request), done)
       return
     }
     const note = () => this.#replication.noteSync()
-    this.#replication.atLeader(peer, { wants: 'sync', session }, note, () => done(request.run(peer.core.database)))
+    const run = () => done(request.run(peer.core.database))
+    this.#replication.atLeader(peer, { kind: 'request', wants: 'sync', session }, note, run)
   }
 
   #executed(peer: Peer, { kind, session, run }: ClientRequest): Outcome | 'moved' {

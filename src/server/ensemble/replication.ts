@@ -1,5 +1,6 @@
 // The log of an ensemble: the leader sends each transaction to the followers, and commits it when a majority has logged it
 // (Leader.tryToCommit).
+import type { MessageContent } from '../control/member-state.ts'
 import type { Settings } from '../control/options.ts'
 import type { TransactionCause } from '../database/database.ts'
 import type { TreeTransaction } from '../database/transaction.ts'
@@ -25,12 +26,12 @@ export class Replication {
   /** Executes at the leader, and calls `done` when this server has applied all that the leader had executed then. */
   atLeader<T>(
     peer: Peer,
-    request: { wants: 'session' | 'write' | 'sync' | 'close'; session: bigint },
+    request: Extract<MessageContent, { kind: 'request' }>,
     run: () => T,
     done: (result: T) => void,
   ): void {
     const network = this.#network
-    network.toLeader(peer, { kind: 'request', ...request }, ({ session }) => {
+    network.toLeader(peer, request, ({ session }) => {
       const before = this.log.last
       const result = run()
       const { last } = this.log

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import type { Lesson } from '../../../site/lessons/lesson.ts'
 import { oneTrip } from '../../../site/lessons/lock-lessons.ts'
-import { isMatch, isMessageMatch, LessonRun } from '../../../site/lessons/lesson-run.ts'
+import { isMatch, LessonRun } from '../../../site/lessons/lesson-run.ts'
 import type { ClientPicture } from '../../../site/world/picture.ts'
 import { explanationOf } from '../../../site/world/wire-frame-words.ts'
 import type { World } from '../../../site/world/world.ts'
@@ -374,7 +374,7 @@ describe('the lessons', () => {
           else if ('server' in focus) expect(servers.map(({ id }) => id)).to.include(focus.server)
           else if ('node' in focus) expect(servers[0]?.nodes.map(({ path }) => path)).to.include(focus.node)
           else if ('message' in focus)
-            expect(run.world.messages.some(message => isMessageMatch(message, focus.message))).to.equal(true)
+            expect(run.world.messages.some(message => isMatch(message, focus.message))).to.equal(true)
           else expect(run.world.frames.some(frame => isMatch(frame, focus.frame))).to.equal(true)
         }
         while (!run.view.isOver) {
