@@ -25,7 +25,7 @@ export interface Plan {
   onInjected: () => void
 }
 
-export type Direction = 'up' | 'down' | 'both'
+type Direction = 'up' | 'down' | 'both'
 
 /** The current faults of the byte streams. */
 export interface LinkConditions {

@@ -117,7 +117,7 @@ export const cClient = debian('libzookeeper-mt-dev', {
 })
 
 /** bench/peers fetches them, and does without them if it cannot. */
-export const cSources: Need = {
+const cSources: Need = {
   name: 'the sources of zoo_lock',
   why: 'no package has the lock of the C client',
   how: 'apt-get source zookeeper, in .cache/peers-c',

@@ -10,7 +10,7 @@ export function versionIn(reply: string): string {
 }
 
 /** Changes of ZooKeeper that a client can see, each with the first version of every branch that has it. */
-export const changes = {
+const changes = {
   'creates with a Stat, containers, removal of watches, TLS': ['3.5.0'],
   'persistent watches, multiRead, getEphemerals, getAllChildrenNumber': ['3.6.0'],
   whoAmI: ['3.7.0'],

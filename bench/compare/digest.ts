@@ -39,7 +39,7 @@ export interface DigestCell {
 /** The counts that are exact in most scenarios. */
 export const COUNTS = ['notifications', 'frames', 'bytes'] as const
 
-export interface DigestPhase {
+interface DigestPhase {
   phase: string
   counts: Record<(typeof COUNTS)[number], number>
   bytesRead: number

@@ -4,7 +4,7 @@ import { COUNTS, type Digest, type DigestCell } from './digest.ts'
 type CellName = Pick<DigestCell, 'scenario' | 'size'>
 
 /** A count that grew by more than the limit. */
-export interface WorseCount extends CellName {
+interface WorseCount extends CellName {
   phase: string
   what: (typeof COUNTS)[number]
   then: number

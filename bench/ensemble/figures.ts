@@ -2,7 +2,7 @@
 import type { Latency } from '../measure/latency.ts'
 import type { Role } from './server-report.ts'
 
-export interface ServerFigures {
+interface ServerFigures {
   address: string
   role: Role
   /** What the server's own counts were read from. Undefined if it does not report them. */

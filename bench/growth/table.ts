@@ -57,4 +57,4 @@ export const nameOf = ({ population, probe }: Workload): string => `${population
 
 const baselineNote = ({ baseline }: Workload): string => (baseline === undefined ? '' : ' relative to bare promises')
 
-export const figure = (value: number): string => (value >= 1000 ? String(Math.round(value)) : value.toPrecision(3))
+const figure = (value: number): string => (value >= 1000 ? String(Math.round(value)) : value.toPrecision(3))

@@ -6,7 +6,7 @@ import type { Workload, Sample } from './workloads.ts'
 /** A sample for each round, by curve and then by size. Sizes ascend. */
 export type Samples = ReadonlyMap<Workload, ReadonlyMap<number, Series>>
 
-export interface Series {
+interface Series {
   own: readonly Sample[]
   baseline: readonly Sample[]
 }
@@ -21,7 +21,7 @@ export interface Level {
   ratio: Ratio
 }
 
-export interface Step {
+interface Step {
   from: number
   to: number
   ratio: Ratio

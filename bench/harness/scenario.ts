@@ -45,7 +45,7 @@ export interface Phase {
 }
 
 /** The exponents of N that theory predicts for one phase, and for gathering. */
-export interface Theory {
+interface Theory {
   notifications: number
   /** The exponent of the bytes that all members together receive in the phase. */
   bytes: number
@@ -53,7 +53,7 @@ export interface Theory {
   gathering: number
 }
 
-export type Kind = 'lock' | 'watch' | 'session'
+type Kind = 'lock' | 'watch' | 'session'
 
 export interface Scenario {
   name: string

@@ -213,7 +213,7 @@ const framesIn = ({ work, handshakes }: Traffic): number =>
   work.framesSent + work.framesReceived + handshakes.framesSent + handshakes.framesReceived
 
 /** Returns the number of frames of a phase, or undefined if the counted steps disagree. */
-export function constantFrames({ counted }: Measurement, phase: string): number | undefined {
+function constantFrames({ counted }: Measurement, phase: string): number | undefined {
   const [first, ...others] = counted
     .flatMap(({ steps }) => steps)
     .map(step => {

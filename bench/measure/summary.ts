@@ -5,12 +5,12 @@ import type { Scenario } from '../harness/scenario.ts'
 import { mean, median, powerOf, sum, type Power } from './statistics.ts'
 import { noCounts, type Counts } from './frame-counter.ts'
 
-export interface Spread {
+interface Spread {
   median: number
   min: number
   max: number
 }
-export type Spreads = Record<keyof Counts, Spread>
+type Spreads = Record<keyof Counts, Spread>
 
 export interface PhaseSummary {
   phase: string
@@ -24,7 +24,7 @@ export interface PhaseSummary {
 }
 
 /** Times in ms from the action. */
-export interface Marks {
+interface Marks {
   /** The number of steps. */
   steps: number
   all: Latency

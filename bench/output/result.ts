@@ -13,7 +13,7 @@ import { growthOf, limitOf, summaryOf, type Growth, type Limit, type Summary } f
 import type { Counts, Traffic } from '../measure/frame-counter.ts'
 
 /** Incremented when the format changes incompatibly. */
-export const FORMAT = 3
+const FORMAT = 3
 
 export interface Machine {
   cpu: string

@@ -10,7 +10,7 @@ import type { Tally } from './tally.ts'
 /** Incremented when the format changes incompatibly. */
 export const PEERS_FORMAT = 2
 
-export interface PhaseFigures {
+interface PhaseFigures {
   /** The counts of a phase. If they differ between the steps, those of the step with the median of the bytes read. */
   tally: Tally
   /** Medians and means of all steps, ms. */

@@ -20,7 +20,7 @@ const names = new Map<number, string>(Object.entries(opcodes).map(([name, opcode
 /** True for all frames except pings and handshakes, which belong to no recipe. */
 export const isWork = ({ xid }: Pick<PassedFrame, 'xid'>): boolean => xid !== xids.ping && xid !== 0
 
-export const kindOf = ({ opcode }: Pick<PassedFrame, 'opcode'>): string => names.get(opcode ?? NaN) ?? String(opcode)
+const kindOf = ({ opcode }: Pick<PassedFrame, 'opcode'>): string => names.get(opcode ?? NaN) ?? String(opcode)
 
 export function tallyOf(frames: readonly PassedFrame[]): Tally {
   const tally = noCounts()

@@ -5,7 +5,7 @@ import type { Point } from '../measure/statistics.ts'
 import { html, Html } from './html.ts'
 
 /** A point with its confidence interval. */
-export interface Mark extends Point {
+interface Mark extends Point {
   low?: number
   high?: number
 }
@@ -38,7 +38,7 @@ const MARGIN = { top: 30, right: 92, bottom: 42, left: 58 }
 const LINE = 15
 const SESSIONS = { label: 'sessions, N', format: String }
 
-export const colourOf = (style: number): string => `var(--series-${style % SYMBOLS.length})`
+const colourOf = (style: number): string => `var(--series-${style % SYMBOLS.length})`
 
 /** Declares the part of SVGElement that is used here, because this program is compiled without the types of browsers. */
 interface Picture {

@@ -33,11 +33,6 @@ export interface Rendered {
   passages: readonly Passage[]
 }
 
-/** @param linkNames whether names in code link to their pages too */
-export interface RenderOptions {
-  linkNames?: boolean
-}
-
 export class Markdown {
   readonly #parser = new MarkdownIt({ html: false, linkify: false })
   readonly #highlighter: Highlighter

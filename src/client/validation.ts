@@ -78,7 +78,7 @@ export interface VersionOptions extends SignalOption {
 // Checks of single options
 
 /** Returns true also for an AbortSignal of another realm or of a library. */
-export const isSignal = (value: unknown): boolean => hasMethod(value, 'throwIfAborted')
+const isSignal = (value: unknown): boolean => hasMethod(value, 'throwIfAborted')
 
 export const hasMethod = (value: unknown, method: string): boolean =>
   typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function'

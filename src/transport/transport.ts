@@ -115,7 +115,7 @@ export interface ServerTransport extends Transport {
 }
 
 /** The callbacks of a stream that a client opened. */
-export interface ServerTransportHandler extends Omit<TransportHandler, 'opened'> {
+interface ServerTransportHandler extends Omit<TransportHandler, 'opened'> {
   /** Called when no bytes are unsent any more, if there were at least 65,536 (16,384 before Node 22). */
   drained?(): void
 }

@@ -4,7 +4,7 @@ import { operations, opcodes, type MultiRequest, type TypeOf } from '../../src/p
 import { call, WireSession, type Call, type ServerMessage, type Reply } from '../support/wire-session.ts'
 import { passwords, SESSIONS, type RequestSpec, type Step, type User } from './scenario.ts'
 
-export interface StepResult {
+interface StepResult {
   step: Step
   /** The replies and events that each session received, by the number of the session. */
   received: readonly (readonly ServerMessage[])[]

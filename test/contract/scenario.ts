@@ -21,13 +21,13 @@ export type User = 'ann' | 'bob'
 export const passwords: Readonly<Record<User, string>> = { ann: 'secret', bob: 'other' }
 
 /** Every ACL grants all permissions to the first user, who deletes the nodes at the end. */
-export const digests: Readonly<Record<User, string>> = {
+const digests: Readonly<Record<User, string>> = {
   ann: digest('ann', passwords.ann),
   bob: digest('bob', passwords.bob),
 }
 
 /** A placeholder for a zxid: the last one that the session has seen, or 0. */
-export type Seen = 'seen' | 'never'
+type Seen = 'seen' | 'never'
 
 const paths = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('/a', '/a/b', '/b') },

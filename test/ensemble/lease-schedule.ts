@@ -3,12 +3,12 @@ import type { Client } from '../../src/index.ts'
 import { Mutex, type Held } from '../../src/recipes/index.ts'
 import { oneOf, type Random } from '../support/seeded-random.ts'
 
-export const ways = ['both', 'incoming', 'outgoing'] as const
+const ways = ['both', 'incoming', 'outgoing'] as const
 export type Way = (typeof ways)[number]
 
 /** What happens to a server. A `blip` is a cut that heals for a moment. */
-export const faults = ['cut', 'delay', 'delay and cut', 'blip'] as const
-export type Fault = (typeof faults)[number]
+const faults = ['cut', 'delay', 'delay and cut', 'blip'] as const
+type Fault = (typeof faults)[number]
 
 /** An ensemble whose links a schedule cuts, and its clock. All times are in milliseconds. */
 export interface Stage {

@@ -22,7 +22,7 @@ export interface MalformedReply {
   answersCall?: true
 }
 
-export const int = (...values: number[]): Buffer => {
+const int = (...values: number[]): Buffer => {
   const bytes = Buffer.alloc(4 * values.length)
   values.forEach((value, i) => bytes.writeInt32BE(value, 4 * i))
   return bytes
@@ -30,7 +30,7 @@ export const int = (...values: number[]): Buffer => {
 
 export const prefixed = (bytes: Uint8Array) => Buffer.concat([int(bytes.length), bytes])
 
-export const replyOf = (xid: number, body: Uint8Array, err = 0, zxid = 1n): Buffer =>
+const replyOf = (xid: number, body: Uint8Array, err = 0, zxid = 1n): Buffer =>
   frameOf(writer => {
     ReplyHeader.write(writer, { xid, zxid, err })
     writer.bytes(body)

@@ -30,7 +30,7 @@ const gate: Kind = { ...queue, isInner: true }
 export const kinds = { queue, tickets, singleNode, readWrite, semaphore, gate }
 
 /** A position in the server's transaction log. */
-export interface LogPosition {
+interface LogPosition {
   zxid: bigint
   /** The time in ms since 1970. */
   at: number

@@ -15,7 +15,7 @@ export interface Transaction {
   changes: Change[]
 }
 
-export type Change =
+type Change =
   | { is: 'created'; path: string }
   | { is: 'deleted'; path: string }
   | { is: 'written'; path: string; data: Buffer | null }
@@ -57,7 +57,7 @@ export function readTransactionLog({ directory }: Pick<ApacheZooKeeper, 'directo
 }
 
 /** Returns the transactions in one log file. The server preallocates files, so zeros follow the last entry. */
-export function transactionsIn(file: Buffer): Transaction[] {
+function transactionsIn(file: Buffer): Transaction[] {
   if (file.toString('latin1', 0, MAGIC.length) !== MAGIC) return []
   FileHeader.decode(file.subarray(0, HEADER_LENGTH))
   const all: Transaction[] = []

@@ -1,6 +1,6 @@
 // What a report of StrykerJS says of each file.
 
-export interface Position {
+interface Position {
   line: number
   column: number
 }
@@ -25,7 +25,7 @@ export interface FileResult {
   survivors: Survivor[]
 }
 
-export interface Survivor {
+interface Survivor {
   line: number
   /** The first line of the source that the mutant changes. */
   source: string

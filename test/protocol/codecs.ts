@@ -14,5 +14,5 @@ const codecsOf = (module: Readonly<Record<string, unknown>>): ExportedCodec[] =>
   Object.entries(module).map(([exported, codec]) => ({ exported, codec: codec as Codec<unknown> }))
 
 export const recordCodecs = codecsOf({ ...records, ...nodes })
-export const multiCodecs = codecsOf(multi)
+const multiCodecs = codecsOf(multi)
 export const everyCodec: readonly ExportedCodec[] = [...recordCodecs, ...multiCodecs]

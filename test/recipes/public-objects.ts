@@ -28,7 +28,7 @@ export interface Following {
   off(event: 'change', listener: (change: unknown) => unknown): unknown
 }
 export type Closing = AsyncDisposable & { close(): Promise<void> } & Partial<Following>
-export type Releasing = AsyncDisposable & { release(): Promise<void> }
+type Releasing = AsyncDisposable & { release(): Promise<void> }
 
 const services = async ({ closeLater }: Scene, client: Scene['client']) =>
   started(closeLater(new Services(PATH)), client)

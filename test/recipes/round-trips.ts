@@ -13,7 +13,7 @@ export const SESSION_TIMEOUT = 4000
 const always = () => 0.999
 
 /** Queues for something. LeaderElection is one by its `campaign`. */
-export type Queueing = (options?: { signal?: AbortSignal }) => Promise<Held>
+type Queueing = (options?: { signal?: AbortSignal }) => Promise<Held>
 
 /** Makes the call by which one client queues. */
 export type Recipe = (client: Client) => Queueing

@@ -14,7 +14,7 @@ export const strings: fc.Arbitrary<string> = fc.oneof(
 /** Strings of the basic multilingual plane: each character is one UTF-16 code unit. */
 export const bmpStrings: fc.Arbitrary<string> = strings.map(s => s.replace(/[\u{10000}-\u{10ffff}]/gu, '語'))
 
-export const ints: fc.Arbitrary<number> = fc.oneof(
+const ints: fc.Arbitrary<number> = fc.oneof(
   fc.integer(),
   fc.constantFrom(0, 1, -1, 0x7fff_ffff, -0x8000_0000, 0x8000, 0xff),
 )
@@ -32,7 +32,7 @@ export const edgeCaseLongs: readonly bigint[] = [
   -(2n ** 63n),
 ]
 
-export const longs: fc.Arbitrary<bigint> = fc.oneof(
+const longs: fc.Arbitrary<bigint> = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
   fc.constantFrom(...edgeCaseLongs),
 )
@@ -42,7 +42,7 @@ export const times: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(0, 1, -1, 2 ** 31, 2 ** 32, -(2 ** 32), Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER),
 )
 
-export const buffers: fc.Arbitrary<Buffer | null> = fc.oneof(
+const buffers: fc.Arbitrary<Buffer | null> = fc.oneof(
   fc.uint8Array({ maxLength: 40 }).map(bytes => Buffer.from(bytes)),
   fc.constant(null),
   fc.constant(Buffer.alloc(0)),

@@ -49,7 +49,7 @@ class EmbeddedServer implements EnsembleServer {
   }
 }
 
-export class EmbeddedEnsemble extends RunningEnsemble<EmbeddedServer> {
+class EmbeddedEnsemble extends RunningEnsemble<EmbeddedServer> {
   readonly #server: Server
 
   private constructor(server: Server) {

@@ -5,7 +5,7 @@ import { npm } from '../../environment/installed-tools.ts'
 import { root } from '../../environment/needs.ts'
 
 /** Packs the built package into a folder. Resolves with the path of the tarball. */
-export async function packInto(directory: string): Promise<string> {
+async function packInto(directory: string): Promise<string> {
   const packed = await npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', directory)
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
   return join(directory, filename)

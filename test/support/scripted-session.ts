@@ -8,7 +8,7 @@ import { ScriptedServer, statOf, type ScriptedConnection, type Handshake } from 
 export const T = 3000
 
 /** A time in ms that is longer than the longest pause before a client tries the next host. */
-export const RETRY = 2000
+const RETRY = 2000
 
 export interface ScriptedSession {
   client: Client

@@ -13,7 +13,7 @@ export interface Term {
 }
 
 /** Resolves when one of the signals aborts. */
-export const abortOf = (...signals: AbortSignal[]) =>
+const abortOf = (...signals: AbortSignal[]) =>
   new Promise<void>(resolve => void onAbort(AbortSignal.any(signals), resolve))
 
 export class Services implements AsyncDisposable {

@@ -34,7 +34,7 @@ export interface FrameStreamListener {
  * The longest frame in bytes. A stream with a longer one is not read any further. Servers accept requests of a megabyte
  * by default.
  */
-export const MAX_FRAME = 64 * 1024 * 1024
+const MAX_FRAME = 64 * 1024 * 1024
 
 /** The shortest frame, without its prefix: a request without a body. */
 const SHORTEST = 8
@@ -46,7 +46,7 @@ const SHORTEST = 8
 export const LONGEST_SEARCH = 1024 * 1024 + 1024
 
 /** The number of bytes of a damaged frame that are kept. They hold the header. */
-export const START = 32
+const START = 32
 
 /** How many bytes of supposed frames the search looks at for each byte of the stream. Bytes can look like many frames. */
 const LOOKS = 16

@@ -2,7 +2,7 @@
 // May import: runtime/clock.ts, session/servers/connect-string.ts, transport.
 
 /** One address of a host, and what it answers. */
-export interface AddressReport {
+interface AddressReport {
   readonly address: string
   /** The answer to srvr without TLS, or why there is none. */
   readonly plain: ServerReport

@@ -12,7 +12,7 @@ import { Program } from './program.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** The members of a Held that are used here. */
-export interface Holding {
+interface Holding {
   readonly path: string
   readonly token: bigint
   readonly signal: AbortSignal

@@ -10,7 +10,7 @@ const placeholder = ({ name, isOptional, isRepeated }: Argument): string => {
   return isOptional === true ? `[${text}]` : text
 }
 
-export function usageOf(command: Command): string {
+function usageOf(command: Command): string {
   const words = ['zkwire', command.name, '[options]', ...command.arguments.map(placeholder)]
   return [...words, ...(command.takesProgram === true ? ['--', 'CMD…'] : [])].join(' ')
 }

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer'
 export const escaped = (text: string): string => text.replaceAll(CONTROL, escapeOf)
 
 /** Like {@link escaped}, but keeps line breaks and tabs. */
-export const escapedLines = (text: string): string =>
+const escapedLines = (text: string): string =>
   text.replaceAll(CONTROL, each => (each === '\n' || each === '\t' ? each : escapeOf(each)))
 
 // eslint-disable-next-line no-control-regex -- these characters are what it looks for

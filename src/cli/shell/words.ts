@@ -1,7 +1,7 @@
 // Splits a line into words as sh does: spaces separate, quotes and backslashes join.
 
 /** A word, and where it starts in the line. */
-export interface Word {
+interface Word {
   readonly text: string
   readonly start: number
 }

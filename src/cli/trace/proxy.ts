@@ -6,7 +6,7 @@ import type { Address } from '../../transport/transport.ts'
 import { Conversation, type Line } from '../conversation/conversation.ts'
 
 /** A connection that a client has opened. */
-export interface TracedConnection {
+interface TracedConnection {
   /** Counted from 1. */
   readonly number: number
   /** The address and the port of the client. */

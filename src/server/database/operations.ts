@@ -20,7 +20,7 @@ import type { WatchOwner } from './watches.ts'
 import * as writes from './writes.ts'
 
 /** The session that sent a request. */
-export interface Caller {
+interface Caller {
   session: bigint
   identities: readonly Id[]
   watcher: WatchOwner

@@ -3,7 +3,7 @@ import type { Measured } from '../../../bench/model/model.ts'
 import type { PhaseSummary, Summary } from '../../../bench/measure/summary.ts'
 
 /** Costs in ms: constant, for each notification, and for each byte that is read. */
-export interface KnownCosts {
+interface KnownCosts {
   server: [phase: number, notification: number, byte: number]
   client: [phase: number, notification: number, byte: number]
   wait: number
@@ -36,7 +36,7 @@ export const ticket: KnownLock = {
   theory: { notifications: 0, bytes: 0 },
 }
 
-export const SIZES = [10, 50, 100, 200, 1000]
+const SIZES = [10, 50, 100, 200, 1000]
 
 /** @param isTimed false if the phases were only counted, with fences */
 export function measuredOf(locks: readonly KnownLock[], sizes: readonly number[] = SIZES, isTimed = true): Measured {

@@ -15,7 +15,7 @@ interface TcpFields {
   payload?: Uint8Array
 }
 
-export function tcpHeader({ fromPort, toPort, seq, ack, flags = '', payload = Buffer.alloc(0) }: TcpFields): Buffer {
+function tcpHeader({ fromPort, toPort, seq, ack, flags = '', payload = Buffer.alloc(0) }: TcpFields): Buffer {
   // With twelve bytes of options, as most segments have.
   const header = Buffer.alloc(32, 1)
   header.writeUInt16BE(fromPort, 0)

@@ -6,13 +6,13 @@ import type { Signals } from '../../../src/cli/runner/signals.ts'
 import { systemClock, type Clock } from '../../../src/runtime/clock.ts'
 import type { Server } from '../../../src/server/index.ts'
 
-export interface Ended {
+interface Ended {
   readonly status: number
   readonly out: string
   readonly err: string
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** The chunks of stdin. Default: none. */
   readonly input?: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
   readonly env?: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ const load = async () => ({
 type Modules = Awaited<ReturnType<typeof load>>
 
 /** A command that runs. */
-export class Running {
+class Running {
   readonly signals: Signals
   readonly ended: Promise<Ended>
   out = ''

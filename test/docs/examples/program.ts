@@ -17,7 +17,7 @@ const RUN = 'test/docs/examples/run.ts'
 const RESULT = /^;? *(?:\n *)?\/\/ (=>|throws) (.+)/
 
 /** An example as the body of a function. Its results have become calls of `check` and `throws`. */
-export interface Translated {
+interface Translated {
   code: string
   /** Import statements of the example, which must be at the top of the module. */
   imports: string[]
@@ -30,7 +30,7 @@ export interface Translated {
  * throws an error with this code or name.
  * @throws Error if a result does not follow an expression statement, or there is no result
  */
-export function translate({ code, line: firstLine }: Example): Translated {
+function translate({ code, line: firstLine }: Example): Translated {
   const edits: { start: number; end: number; text: string }[] = []
   const imports: string[] = []
   const results: number[] = []
