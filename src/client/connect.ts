@@ -7,7 +7,7 @@ import type { Servers } from '../session/servers/host-provider.ts'
 import { Session } from '../session/session.ts'
 import { Client } from './client.ts'
 import type { CommonOptions, Settings } from './options.ts'
-import { Outages } from './outages.ts'
+import { Outages, type Outage } from './outages.ts'
 
 /** The servers of a session, and the root of its client in their tree. */
 export type Target = Servers & { readonly chroot: string }
@@ -65,13 +65,16 @@ export function openSession<O extends CommonOptions>(
 /** Makes a session that reports its lost connections, failed attempts and new connections to `outages` too. */
 function openWithOutages(target: Target, settings: Settings, outages: Outages | undefined): Session {
   if (outages === undefined) return new Session(target, settings)
+  const tell = (outage: Outage | undefined) => {
+    if (outage !== undefined) session.callbacks.now(outages.onOutage, outage)
+  }
   const onConnectionError = (error: ZooKeeperError) => {
-    outages.onError(error)
-    settings.onConnectionError?.(error)
+    tell(outages.onError(error))
+    return settings.onConnectionError?.(error)
   }
   const session = new Session(target, { ...settings, onConnectionError })
   session.states.on(state => {
-    if (isConnected(state)) outages.onConnected()
+    if (isConnected(state)) tell(outages.onConnected())
   })
   return session
 }

@@ -23,15 +23,15 @@ export interface Outage {
   error: ZooKeeperError
 }
 
-/** The outages of one client, or of all sessions of one supervise(). */
+/** The outages of one client, or of all sessions of one supervise(). Its methods return what `onOutage` must be told. */
 export class Outages {
+  readonly onOutage: (outage: Outage) => unknown
   readonly #clock: Clock
-  readonly #tell: (outage: Outage) => void
   #current: { readonly since: number; failures: number; error: ZooKeeperError } | undefined
 
-  private constructor(clock: Clock, tell: (outage: Outage) => void) {
+  private constructor(clock: Clock, onOutage: (outage: Outage) => unknown) {
     this.#clock = clock
-    this.#tell = tell
+    this.onOutage = onOutage
   }
 
   /** Returns undefined if the caller does not want to be told. */
@@ -39,21 +39,21 @@ export class Outages {
     return onOutage == null ? undefined : new Outages(clock, onOutage)
   }
 
-  onError(error: ZooKeeperError): void {
+  onError(error: ZooKeeperError): Outage | undefined {
     if (this.#current !== undefined) {
       this.#current.failures++
       this.#current.error = error
-      return
+      return undefined
     }
     this.#current = { since: this.#clock.now(), failures: 1, error }
-    this.#tell({ phase: 'began', ms: 0, failures: 1, error })
+    return { phase: 'began', ms: 0, failures: 1, error }
   }
 
-  onConnected(): void {
+  onConnected(): Outage | undefined {
     const outage = this.#current
-    if (outage === undefined) return
+    if (outage === undefined) return undefined
     this.#current = undefined
     const { since, failures, error } = outage
-    this.#tell({ phase: 'ended', ms: this.#clock.now() - since, failures, error })
+    return { phase: 'ended', ms: this.#clock.now() - since, failures, error }
   }
 }

@@ -94,4 +94,37 @@ describe('onOutage', () => {
     expect(thrown.map(error => (error as Error).message)).to.deep.equal(['began', 'ended'])
     await clock.until(zk.close())
   })
+
+  it('that throws or rejects is told to onUncaughtError, and onConnectionError is called all the same', async () => {
+    for (const isAsync of [false, true]) {
+      const uncaught: unknown[] = []
+      const errors: unknown[] = []
+      const onOutage = ({ phase }: Outage) => {
+        if (isAsync) return Promise.reject(new Error(phase)) as never
+        throw new Error(phase)
+      }
+      const zk = await connect(server.connectString, {
+        ...{ ...options(), onOutage },
+        onConnectionError: error => errors.push(error.code),
+        onUncaughtError: error => uncaught.push((error as Error).message),
+      })
+      server.dropConnections()
+      await clock.advance(1_000)
+      expect([zk.state, uncaught, errors]).to.deep.equal(['connected', ['began', 'ended'], ['CONNECTIONLOSS']])
+      await clock.until(zk.close())
+    }
+  })
+
+  it('takes nothing from onConnectionError: what that rejects with is told to onUncaughtError', async () => {
+    const uncaught: unknown[] = []
+    const zk = await connect(server.connectString, {
+      ...options(),
+      onConnectionError: () => Promise.reject(new Error('mine')) as never,
+      onUncaughtError: error => uncaught.push((error as Error).message),
+    })
+    server.dropConnections()
+    await clock.advance(1_000)
+    expect(uncaught).to.deep.equal(['mine'])
+    await clock.until(zk.close())
+  })
 })
