@@ -29,11 +29,12 @@ export async function superviseWith<O extends CommonOptions, T>(
   open: Open<O>,
   settingsOf: (options: O) => Settings,
   servers: string,
-  options: O,
+  given: O,
   task: SessionTask<T>,
 ): Promise<T> {
   if (typeof task !== 'function') throw badArguments('supervise', '', 'the task must be a function')
-  const { clock, random, connectTimeout } = settingsOf(options)
+  const { clock, random, connectTimeout } = settingsOf(given)
+  const options = keptOptions(given)
   const stop = options.signal ?? undefined
   let target: Target = parseConnectString(servers)
   let next = options
@@ -70,6 +71,24 @@ export async function superviseWith<O extends CommonOptions, T>(
     await pause(clock, backoff(failures, random), stop)
     stop?.throwIfAborted()
   }
+}
+
+/** Returns options that the caller cannot change: later sessions use them too, when it may have erased its secrets. */
+const keptOptions = <O extends CommonOptions & { readonly tls?: unknown }>(options: O): O => ({
+  ...options,
+  auth: copyOfBytes(options.auth),
+  tls: copyOfBytes(options.tls),
+})
+
+/** Copies bytes, and the lists and plain objects that contain them. Returns everything else itself. */
+function copyOfBytes<T>(value: T): T {
+  const copy = (): unknown => {
+    if (value instanceof Uint8Array) return Buffer.from(value)
+    if (Array.isArray(value)) return value.map(copyOfBytes)
+    const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+    return isPlain ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOfBytes(each)])) : value
+  }
+  return copy() as T
 }
 
 const warn = ({ message }: ZooKeeperError): void =>

@@ -49,6 +49,23 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(tokens).to.equal(3)
   })
 
+  itInVirtualTime('uses the options as they were at the call, also in later sessions', async () => {
+    const secret = Buffer.from('ann:secret')
+    const auth = [{ scheme: 'digest', auth: secret as Uint8Array | string }]
+    const options: ConnectOptions = { auth, sessionTimeout: 5000 }
+    const seen: unknown[] = []
+    const running = run(async (zk, signal) => {
+      seen.push([zk.sessionTimeout, (await zk.whoAmI()).map(({ user }) => user)])
+      if (seen.length < 2) await Promise.all([aborted(signal), fixture.expire(zk)])
+    }, options)
+    secret.fill('x')
+    auth.length = 0
+    options.sessionTimeout = 7000
+    await running
+    const expected = [5000, ['127.0.0.1', 'ann']]
+    expect(seen).to.deep.equal([expected, expected])
+  })
+
   itInVirtualTime('runs the task again if the lease has ended, regardless of the error of the task', async () => {
     const faultyDial = new FaultyDial(fixture.server.dial)
     let runs = 0
