@@ -282,7 +282,8 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Deletes the node and all nodes below it. Does nothing if it does not exist. Waits while there is no connection.
+   * Deletes the node and all nodes below it, also if its server lags behind and does not know them yet. Does nothing if
+   * the node does not exist. Waits while there is no connection.
    * @throws ZooKeeperError NOTEMPTY if other clients keep creating nodes there; NOAUTH
    * @example
    * await zk.ensurePath('/app/a/b')

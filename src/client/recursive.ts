@@ -78,7 +78,7 @@ function pathOf(branch: Branch): string {
 async function deleteBranch(client: Tree, branch: Branch, signal: AbortSignal | undefined): Promise<void> {
   for (let round = 1; ; round++) {
     try {
-      const { children } = await client.retry(() => client.getChildren(pathOf(branch), { signal }), { signal })
+      const children = await client.retry(() => childrenOf(client, pathOf(branch), signal), { signal })
       for (let i = 0; i < children.length; i += AT_ONCE) {
         const some = children.slice(i, i + AT_ONCE)
         await all(some.map(name => deleteBranch(client, { name, parent: branch }, signal)))
@@ -92,6 +92,16 @@ async function deleteBranch(client: Tree, branch: Branch, signal: AbortSignal | 
       const isOwn = error instanceof ZooKeeperError && error.path === pathOf(branch)
       if (!isCode(error, 'NOTEMPTY') || !isOwn || round === ROUNDS) throw error
     }
+  }
+}
+
+/** If the server has no such node, it may lag behind. Only the delete, which the leader executes, shows that there is none. */
+async function childrenOf(client: Tree, path: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+  try {
+    return (await client.getChildren(path, { signal })).children
+  } catch (error) {
+    if (isCode(error, 'NONODE')) return []
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-// What recipes decide at a server that lags behind: a decision that rests on absence is made behind a sync.
+// What is decided at a server that lags behind: a decision that rests on absence is made behind a sync or by a write.
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { Barrier, Counter, Lease, SharedValue } from '../../src/recipes/index.ts'
@@ -48,6 +48,18 @@ const cases: Readonly<Record<string, Case>> = {
         .tryAcquire()
         .then(term => term?.path),
     expected: '/lease/1',
+  },
+  'deleteRecursive() deletes what the server does not know yet': {
+    write: async client => {
+      await client.ensurePath('/tree/a')
+      await client.ensurePath('/tree/b')
+    },
+    decide: async client => {
+      await client.deleteRecursive('/tree')
+      await client.sync('/')
+      return client.exists('/tree')
+    },
+    expected: null,
   },
   'release() of a Lease ends the lease that its holder has': {
     prepare: client => client.ensurePath('/lease'),
