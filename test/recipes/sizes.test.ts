@@ -2,8 +2,12 @@
 // that is larger than a request may be, and sequence numbers that are used up. cache/cache-sizes.test.ts has those of a Cache,
 // counter.test.ts those of numbers.
 import { expect } from 'chai'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import {
+  Counter,
   DoubleBarrier,
   HerdMutex,
   LeaderElection,
@@ -151,6 +155,58 @@ describe('recipes', () => {
         expect(server.snapshot().watches).to.deep.equal([])
         await call(client, 'x'.repeat(2 ** 19))
       })
+  })
+
+  describe('of a node whose version is used up', () => {
+    let folder: string
+
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'zkwire-versions-'))
+    })
+    afterEach(() => rm(folder, { recursive: true }))
+
+    /** Runs a test with a node of this version. A server goes on after 2^31 - 1 with -2^31, as Java's integers do. */
+    async function withVersion(version: number, test: (zk: Client, other: Client) => Promise<void>): Promise<void> {
+      const dataFile = join(folder, 'state')
+      const nodes = [{ path: '/' }, { path: PATH, version, data: '0' }]
+      await writeFile(dataFile, JSON.stringify({ format: 'zkwire-server-1', nodes }))
+      const versioned = await Server.start({ listen: false, dataFile })
+      const [zk, other] = [
+        await connect(versioned.connectString, { dial: versioned.dial }),
+        await connect(versioned.connectString, { dial: versioned.dial }),
+      ]
+      await test(zk, other)
+      await Promise.all([zk.settled(), other.settled()])
+      await Promise.all([zk.close(), other.close()])
+      await versioned.close()
+    }
+
+    for (const version of [2 ** 31 - 2, -(2 ** 31), -3, -2, -1])
+      it(`SharedValue and Counter count on, and overwrite nothing that they have not read (${version})`, () =>
+        withVersion(version, async (zk, other) => {
+          const [value, rival] = [new SharedValue(zk, PATH), new SharedValue(other, PATH)]
+          const counter = new Counter(zk, PATH, { format: 'decimal' })
+          for (let i = 1; i <= 6; i += 3) {
+            const read = await value.get()
+            expect(await rival.compareAndSet(read, String(i))).to.deep.equal({
+              data: Buffer.from(String(i)),
+              version: (read.version as number) + 1 === 2 ** 31 ? -(2 ** 31) : (read.version as number) + 1,
+            })
+            expect(await value.compareAndSet(read, 'lost')).to.equal(null)
+            // Another client writes between the read of this update and its write.
+            let writing: Promise<unknown> | undefined
+            await value.update(data => {
+              writing ??= other.setData(PATH, String(i + 1))
+              return String(Number(data) + 1)
+            })
+            await writing
+            expect(await counter.get()).to.equal(BigInt(i + 2))
+            expect((await value.get()).version).to.equal((await zk.exists(PATH))?.version)
+          }
+          await Promise.all([counter.increment(), counter.increment()])
+          expect(await counter.compareAndSet(8, 10)).to.equal(10n)
+          await Promise.all([value.close(), rival.close(), counter.close()])
+        }))
   })
 
   describe('in a directory whose sequence numbers are used up', () => {

@@ -131,7 +131,7 @@ export class SharedValue implements AsyncDisposable {
 
   /**
    * Writes the data if the value still has the version that was read. Otherwise resolves with null and writes nothing.
-   * @param expected the result of an earlier call of this object or of another. Its version is 0 or more
+   * @param expected the result of an earlier call of this object or of another
    * @throws as {@link update}
    * @example
    * const colour = new SharedValue(zk, '/colour')
@@ -145,8 +145,8 @@ export class SharedValue implements AsyncDisposable {
     options: WaitOptions = {},
   ): Promise<VersionedData | null> {
     const version = (expected as typeof expected | null | undefined)?.version
-    // For the server, version -1 means any.
-    if (version === undefined || (version !== null && !(Number.isInteger(version) && version >= 0)))
+    // After the largest 32-bit integer the versions go on with the smallest, so they may be negative.
+    if (version === undefined || (version !== null && (version | 0) !== version))
       throw badArguments('compareAndSet', this.path, 'the first argument must be the result of an earlier call')
     const next = checkedData('compareAndSet', this.path, data)
     return this.#write(
@@ -256,11 +256,14 @@ export class SharedValue implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<VersionedData | undefined> {
     const acl = this.#acl
-    const op: MultiOp = version === null ? { create: this.path, data, acl } : { setData: this.path, data, version }
+    const { path } = this
+    const ops: MultiOp[] = [version === null ? { create: path, data, acl } : { setData: path, data, version }]
+    // For the server, version -1 means any. If the node had it, it has 0 now.
+    if (version === -1) ops.push({ check: path, version: 0 })
     let pace: Pace | undefined
     for (;;) {
       try {
-        await marked.commit([op], signal)
+        await marked.commit(ops, signal)
         // The server increments the version, which is a 32-bit integer.
         return { data, version: version === null ? 0 : (version + 1) | 0 }
       } catch (error) {
@@ -268,9 +271,9 @@ export class SharedValue implements AsyncDisposable {
         if (!isCode(error, 'NONODE')) throw error
         if (version !== null) return undefined
         // The parent is above the client's root, so this client cannot create it.
-        if (this.path === '/') throw error
+        if (path === '/') throw error
       }
-      await this.#client.ensurePath(parentOf(this.path), { signal })
+      await this.#client.ensurePath(parentOf(path), { signal })
       await (pace ??= newPace(this.#client)).wait(signal)
     }
   }

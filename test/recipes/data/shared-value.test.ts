@@ -98,7 +98,10 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(await b.compareAndSet(read, 'b')).to.equal(null)
     expect(await b.compareAndSet(await b.get(), 'b')).to.have.property('version', 2)
     expect(await stored()).to.equal('b')
-    for (const wrong of [{ version: undefined }, { version: 1.5 }, { version: -1 }, undefined, null])
+    // For the server, -1 means any version.
+    expect(await a.compareAndSet({ version: -1 }, 'x')).to.equal(null)
+    expect(await stored()).to.equal('b')
+    for (const wrong of [{ version: undefined }, { version: 1.5 }, { version: 2 ** 31 }, undefined, null])
       expect(await failureOf(a.compareAndSet(wrong as never, 'x'))).to.include({ code: 'BADARGUMENTS' })
   })
 
