@@ -50,9 +50,19 @@ export const sessionKey = (client: Client): object => client[internals]().sessio
 /** Returns the path at the server: the client's root, followed by the path. */
 export const serverPath = (client: Client, path: string): string => client[internals]().root.add(path)
 
-/** Makes `client.settled()` wait for work that outlives its call. A rejection of the work is ignored. */
-export const inBackground = (client: Client, work: Promise<unknown>): void =>
-  client[internals]().session.background.run(work)
+/**
+ * Makes `client.settled()` wait for work that outlives its call. A rejection of the work is ignored.
+ * @param path the path of a recipe, if the work removes what a call has left there: see {@link removedAt}
+ */
+export const inBackground = (client: Client, work: Promise<unknown>, path?: string): void =>
+  client[internals]().session.background.run(work, path === undefined ? undefined : serverPath(client, path))
+
+/**
+ * Resolves when what earlier calls of this session have left at the path of a recipe is removed. Returns undefined if
+ * nothing is being removed there.
+ */
+export const removedAt = (client: Client, path: string): Promise<unknown> | undefined =>
+  client[internals]().session.background.settledAt(serverPath(client, path))
 
 function leaderCheckOf(client: Client): LeaderCheck {
   const { session, settings } = client[internals]()

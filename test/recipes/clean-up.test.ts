@@ -3,9 +3,21 @@
 import { expect } from 'chai'
 import { ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
-import { HerdMutex, Mutex, ReadWriteLock, type Held } from '../../src/recipes/index.ts'
+import {
+  HerdMutex,
+  MultiLock,
+  Mutex,
+  Queue,
+  ReadWriteLock,
+  ReentrantMutex,
+  type Held,
+} from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { onBothServers } from './fixture.ts'
+import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
+
+/** How many microtasks run before a call is cancelled: none, some of a request, all of it. */
+const MOMENTS = [0, 1, 3, 10, 20, 30, 50]
 
 onBothServers('the clean-up of a lock', (fixture, { itInVirtualTime, itEverywhere }) => {
   let observer: Client
@@ -24,6 +36,81 @@ onBothServers('the clean-up of a lock', (fixture, { itInVirtualTime, itEverywher
     await Promise.all([view.close(), waitingView.close()])
     await held.release()
     await (await waiting).release()
+  })
+
+  describe('does not make the lock seem taken:', () => {
+    const cancelled = async (moment: number, call: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> => {
+      const stop = new AbortController()
+      const outcome = outcomeOf(call(stop.signal))
+      for (let i = 0; i < moment; i++) await Promise.resolve()
+      stop.abort(new Error('cancelled'))
+      return outcome
+    }
+
+    for (const Lock of [...kindsUnderFaults.map(({ Lock }) => Lock), ReentrantMutex])
+      itInVirtualTime(`tryAcquire() of ${Lock.name} right after an acquire() that was cancelled`, async () => {
+        const client = await fixture.open()
+        const lock = new Lock(client, `${path}/lock`)
+        await (await lock.acquire()).release()
+        for (const moment of MOMENTS) {
+          const outcome = await cancelled(moment, signal => lock.acquire({ signal }))
+          if (!(outcome instanceof Error)) await (outcome as Held).release()
+          const held = await lock.tryAcquire()
+          expect(held, `after ${moment} microtasks`).not.to.equal(null)
+          await held?.release()
+        }
+      })
+
+    itInVirtualTime('tryAcquire() right after the lock was lost and its session was found alive', async () => {
+      const { faultyDial, client } = await fixture.openWithFaults()
+      const held = await new Mutex(client, path).acquire()
+      faultyDial.refuse()
+      await fixture.sleep(client.sessionTimeout)
+      expect(held.signal.aborted).to.equal(true)
+      faultyDial.accept()
+      await client.whenConnected()
+      const again = await new Mutex(client, path).tryAcquire()
+      expect(again).not.to.equal(null)
+      await again?.release()
+    })
+
+    itInVirtualTime(
+      'tryAcquire() of a member right after a MultiLock found another one taken, or was cancelled',
+      async () => {
+        const client = await fixture.open()
+        const paths = ['a', 'b', 'c'].map(name => `${path}/${name}`)
+        const members = () => paths.map(each => new Mutex(client, each))
+        await (await new MultiLock(members()).acquire()).release()
+        for (const moment of MOMENTS) {
+          await cancelled(moment, signal => new MultiLock(members()).acquire({ signal })).then(held =>
+            held instanceof Error ? undefined : (held as Held).release(),
+          )
+          const held = await members()[0]?.tryAcquire()
+          expect(held, `after ${moment} microtasks`).not.to.equal(null)
+          await held?.release()
+        }
+        const taken = await new Mutex(observer, `${path}/c`).acquire()
+        expect(await new MultiLock(members()).tryAcquire()).to.equal(null)
+        const held = await members()[0]?.tryAcquire()
+        expect(held).not.to.equal(null)
+        await held?.release()
+        await taken.release()
+      },
+    )
+
+    itInVirtualTime('tryTake() right after a take() that was cancelled', async () => {
+      const client = await fixture.open()
+      const queue = new Queue(client, `${path}/queue`)
+      await queue.put('a')
+      for (const moment of MOMENTS) {
+        const outcome = await cancelled(moment, signal => queue.take({ signal }))
+        if (!(outcome instanceof Error)) await (outcome as { release(): Promise<void> }).release()
+        const item = await queue.tryTake()
+        expect(item, `after ${moment} microtasks`).not.to.equal(null)
+        await item?.release()
+      }
+      await queue.close()
+    })
   })
 
   itInVirtualTime('is complete when release() resolves, if the client is being closed at the same time', async () => {

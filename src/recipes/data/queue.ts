@@ -5,7 +5,7 @@ import { optionsProblem } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
-import { cancellable, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, despiteLeftovers, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
@@ -247,34 +247,35 @@ export class Queue implements AsyncDisposable {
     const { client } = this.#owner
     let claim: ItemClaim | undefined
     this.#users++
+    const work = async (signal: AbortSignal) => {
+      if (this.#watch?.hasEnded !== false) this.#watch = new QueueWatch(client, this.path)
+      const watch = this.#watch
+      await watch.loaded
+      const pace = newPace(client)
+      for (let losses = 0; ; losses++) {
+        signal.throwIfAborted()
+        const name = watch.pick(losses)
+        if (name === undefined) {
+          if (!waits) return null
+          losses = -1
+          await watch.whenAvailable(signal)
+          continue
+        }
+        claim = new ItemClaim(this.#owner, name)
+        const item = await claim.take(signal).catch((error: unknown) => {
+          watch.failed(name)
+          throw error
+        })
+        if (item === 'gone') watch.gone(name)
+        else watch.taken(name)
+        if (typeof item !== 'string') return item
+        await pace.wait(signal)
+      }
+    }
     return cancellable(
       client,
       waitCall(op, this.path, options),
-      async signal => {
-        if (this.#watch?.hasEnded !== false) this.#watch = new QueueWatch(client, this.path)
-        const watch = this.#watch
-        await watch.loaded
-        const pace = newPace(client)
-        for (let losses = 0; ; losses++) {
-          signal.throwIfAborted()
-          const name = watch.pick(losses)
-          if (name === undefined) {
-            if (!waits) return null
-            losses = -1
-            await watch.whenAvailable(signal)
-            continue
-          }
-          claim = new ItemClaim(this.#owner, name)
-          const item = await claim.take(signal).catch((error: unknown) => {
-            watch.failed(name)
-            throw error
-          })
-          if (item === 'gone') watch.gone(name)
-          else watch.taken(name)
-          if (typeof item !== 'string') return item
-          await pace.wait(signal)
-        }
-      },
+      waits ? work : despiteLeftovers(client, this.path, work),
       done =>
         done.then(
           item => item?.release(),

@@ -12,7 +12,7 @@ import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { despiteLeftovers, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { readNodes } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
@@ -77,7 +77,8 @@ export class EphemeralMutex extends Lock {
       if (stat !== null || !(await this.#tryCreate(ownNode, signal))) return null
       return new NodeHeld(this.#view, this.path, ownNode, ofHolder)
     }
-    return acquiring(this.#view, callOf('tryAcquire', this.path, options), { ownNode }, work)
+    const call = callOf('tryAcquire', this.path, options)
+    return acquiring(this.#view, call, { ownNode }, despiteLeftovers(this.#view, this.path, work))
   }
 
   /**

@@ -248,7 +248,7 @@ export class NodeHeld extends Held {
     this.#reportLost(cause)
     // If the session survives, its node does too, and would block the other contenders.
     const removed = this.#ownNode.remove().finally(this.#endHold)
-    inBackground(this.client, removed)
+    inBackground(this.client, removed, this.lock)
   }
 
   #publishEnd(): void {

@@ -104,6 +104,8 @@ export class LockRequest {
     signal: AbortSignal,
   ): Promise<ReentrantHold | Nothing> {
     this.#queue.add(this)
+    // At once, and not when `acquire` has rejected: the next call would otherwise find a lock that is taken.
+    const stopListening = onAbort(signal, () => this.#end())
     try {
       if (this.#queue.first !== this) {
         const entry = await this.#turn(signal)
@@ -117,6 +119,8 @@ export class LockRequest {
     } catch (error) {
       this.#end()
       throw error
+    } finally {
+      stopListening()
     }
   }
 
@@ -157,7 +161,6 @@ export class LockRequest {
     return new Promise((resolve, reject) => {
       const stopListening = onAbort(signal, () => {
         this.#resume = undefined
-        this.#end()
         reject(signal.reason as Error)
       })
       this.#resume = entry => {
@@ -174,7 +177,7 @@ export class LockRequest {
     // until the entries are released.
     onAbort(held.signal, () => this.#end())
     const entry = this.enter(this.#options)
-    if (held.signal.aborted) this.#end()
+    if (held.signal.aborted || this.isOver) this.#end()
     else this.#enterHeld()
     return entry
   }

@@ -102,7 +102,7 @@ export class MultiLock {
         const isLost = isAnyLost(acquired)
         const released = releaseAll(acquired.splice(0))
         if (!isLost) {
-          inBackground(client, released)
+          this.#inBackground(released)
           return null
         }
         // Acquires all again, as a waiter whose node was deleted queues again.
@@ -110,8 +110,18 @@ export class MultiLock {
         await pace.wait(signal)
       }
     }
-    const undo = releasing({ remove: () => releaseAll(acquired) })
+    const releaseAttempt = releasing({ remove: () => releaseAll(acquired) })
+    const undo = (attempt: Promise<MultiHeld | null>) => {
+      const undone = releaseAttempt(attempt)
+      this.#inBackground(undone)
+      return undone
+    }
     return cancellable(client, callOf(op, this.#names, options), work, undo)
+  }
+
+  /** Registers the release of the locks that an attempt has acquired, for the next attempt at one of them. */
+  #inBackground(released: Promise<void>): void {
+    for (const { client, path } of this[members]) inBackground(client, released, path)
   }
 
   /**

@@ -4,7 +4,7 @@ import { aBoolean, aFunction, anACL } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
-import { waitCall, waitingRead, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
+import { despiteLeftovers, waitCall, waitingRead, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
 import type { ContenderNode, LockQueue } from '../queue/lock-queue.ts'
@@ -105,7 +105,8 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
     const ofHolder = { ...options }
     const work = async (signal: AbortSignal) =>
       (await waiter.tryTurn(signal)) ? this.hold(waiter.ownNode, ofHolder) : null
-    return acquiring(this.queue.client, this.call('tryAcquire', options), waiter, work)
+    const { client } = this.queue
+    return acquiring(client, this.call('tryAcquire', options), waiter, despiteLeftovers(client, this.path, work))
   }
 
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {

@@ -6,7 +6,7 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
 import type { Children } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { waitCall, waitOptionChecks, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { despiteLeftovers, waitCall, waitOptionChecks, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { namesOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
 import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import type { Turn } from '../queue/turn.ts'
@@ -113,7 +113,9 @@ export class Semaphore extends Lock {
       const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true })
       return gate && this.#enter(gate, waiter, { ...ofHolder, signal, waits: false })
     }
-    return acquiring(this.#queue.client, callOf('tryAcquire', this.path, options), waiter, work)
+    const { client } = this.#queue
+    const call = callOf('tryAcquire', this.path, options)
+    return acquiring(client, call, waiter, despiteLeftovers(client, this.path, work))
   }
 
   /**

@@ -1,7 +1,7 @@
 // A call that can be cancelled. It then rejects at once, and its effects are undone in the background.
-import { aSignal, aTimeout, checked, clockOf, inBackground } from '../../client/recipe-support.ts'
+import { aSignal, aTimeout, checked, clockOf, inBackground, removedAt } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
-import { onAbort } from '../../runtime/abort.ts'
+import { onAbort, untilAborted } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client } from '../../client/index.ts'
 import { RecipeError } from './recipe-error.ts'
@@ -84,7 +84,8 @@ export async function cancellable<T>(
   try {
     return await Promise.race([done, cancelled])
   } catch (error) {
-    inBackground(client, (undo ?? ended)(done))
+    if (undo === undefined) inBackground(client, ended(done))
+    else inBackground(client, undo(done), path)
     throw error
   } finally {
     clockOf(client).clearTimeout(timer)
@@ -107,6 +108,20 @@ export const releasing =
       held => held?.release(),
       () => node.remove(),
     )
+
+/**
+ * Returns work that is done once more, if its first result is null, when what earlier calls of this session have left at
+ * the path is removed. Otherwise a lock would seem taken because of a call that was cancelled.
+ */
+export const despiteLeftovers =
+  <T>(client: Client, path: string, work: (signal: AbortSignal) => Promise<T | null>) =>
+  async (signal: AbortSignal): Promise<T | null> => {
+    const result = await work(signal)
+    const removed = result === null ? removedAt(client, path) : undefined
+    if (removed === undefined) return result
+    await untilAborted(removed, signal)
+    return work(signal)
+  }
 
 /** A call that only reads. It waits through lost connections. */
 export const waitingRead = <T>(
