@@ -1,42 +1,50 @@
-// Checks docs/troubleshooting.md: it has a section for each code of an error and for each warning, with its message.
+// Checks docs/troubleshooting.md: its codes and messages are those of the declarations, and each section says the cause
+// and what to do.
 import { expect } from 'chai'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readDocument } from '../support/document.ts'
 import { ofCalls, ofRecipes } from '../support/error-meanings.ts'
+import { withMeanings } from './troubleshooting-page.ts'
 
+const page = readDocument('docs/troubleshooting.md')
 const sections = new Map(
-  readDocument('docs/troubleshooting.md')
+  page
     .split(/^### /m)
     .slice(1)
     .map(section => [/^.*/.exec(section)?.[0] ?? '', section.replaceAll(/\n>? ?/g, ' ')]),
 )
+const src = join(import.meta.dirname, '..', '..', 'src')
+/** The code of each warning, and the file that prints it. */
+const warnings = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts'))
+  .map(file => readFileSync(join(src, file), 'utf8'))
+  .flatMap(text => [...text.matchAll(/code: '(ZKWIRE_\w+)'/g)].map(([, code = '']) => [code, text] as const))
 
 const parts = ['**Cause**: ', '**What to do**: ']
 
 describe('docs/troubleshooting.md', () => {
-  it('has a section with the message, the cause, the fate and what to do, for each code of a call', () => {
+  it('is what write-troubleshooting.ts makes of the declarations of the errors', () => {
     expect(ofCalls).to.have.length.above(30)
-    for (const [code, meaning] of ofCalls) {
-      for (const part of [...parts, '**Fate**: ']) expect(sections.get(code), code).to.include(part)
-      expect(sections.get(code), code).to.include(meaning)
-    }
-  })
-
-  it('has a section with the message, the cause and what to do, for each code of a recipe', () => {
     expect(ofRecipes).to.have.length.above(5)
-    for (const [code, meaning] of ofRecipes)
-      for (const part of [...parts, meaning]) expect(sections.get(code), code).to.include(part)
+    expect(withMeanings(page)).to.equal(page)
   })
 
-  it('has a section for each warning, and no section for what does not exist', () => {
-    const src = join(import.meta.dirname, '..', '..', 'src')
-    const warnings = readdirSync(src, { recursive: true, encoding: 'utf8' })
-      .filter(file => file.endsWith('.ts'))
-      .flatMap(file => [...readFileSync(join(src, file), 'utf8').matchAll(/code: '(ZKWIRE_\w+)'/g)])
-      .map(([, code = '']) => code)
+  it('says the cause and what to do for each code and each warning, and the fate of a call', () => {
+    const codes = [...ofCalls, ...ofRecipes, ...warnings].map(([code]) => code)
+    for (const code of codes) for (const part of parts) expect(sections.get(code), code).to.include(part)
+    for (const [code] of ofCalls) expect(sections.get(code), code).to.include('**Fate**: ')
+    expect([...sections.keys()]).to.have.members(codes)
+    expect(page).to.not.include('not written yet')
+  })
+
+  it('quotes each warning as its source has it', () => {
     expect(warnings).to.have.length.above(1)
-    for (const warning of warnings) for (const part of parts) expect(sections.get(warning), warning).to.include(part)
-    expect([...sections.keys()]).to.have.members([...ofCalls, ...ofRecipes].map(([code]) => code).concat(warnings))
+    for (const [code, text] of warnings) {
+      const quote = / {2}(.*?) {2}- /.exec(sections.get(code) ?? '')?.[1] ?? ''
+      const source = text.replaceAll(/' \+\s+'|` \+\s+`|' \+\s+`|` \+\s+'/g, '')
+      for (const part of quote.split('…')) expect(source, code).to.include(part.trim())
+      expect(quote, code).to.have.length.above(20)
+    }
   })
 })
