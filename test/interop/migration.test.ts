@@ -6,11 +6,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
+import { findApacheZooKeeper } from '../../environment/find-apache-zookeeper.ts'
+import { freePort } from '../../environment/free-port.ts'
 import { installTools } from '../../environment/installed-tools.ts'
 import { javaCommand } from '../../environment/java-program.ts'
 import { nodeClients, nodeZooKeeperClient, PYTHON, root, type NpmTools } from '../../environment/needs.ts'
 import { CURATOR_JARS, DISCOVERY_JAR, provideDiscovery, provideKazoo } from '../../environment/other-libraries.ts'
 import { Mutex } from '../../src/recipes/index.ts'
+import { Server } from '../../src/server/index.ts'
 import { readDocument, run, writeScript } from '../support/document.ts'
 import { until } from '../../environment/until.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -89,6 +92,17 @@ const javaProgram = (blocks: readonly string[], connectString: string): string =
     ${blocks.map((code, i) => `static void block${i}(CuratorFramework curator) throws Exception {\n${code}}`).join('\n')}
   }`.replaceAll('localhost:2181', connectString)
 
+/** kazoo's harness starts servers that listen on all interfaces. This makes it one that listens on loopback only. */
+const harnessOnLoopback = async (): Promise<string> => `
+import atexit
+from kazoo.testing import harness
+from kazoo.testing.common import ZookeeperCluster
+cluster = ZookeeperCluster(classpath='${await findApacheZooKeeper()}', size=1, port_offset=${await freePort()}, configuration_entries=[
+    'clientPortAddress=127.0.0.1', 'admin.enableServer=false', '4lw.commands.whitelist=*'])
+atexit.register(cluster.terminate)
+harness.get_global_cluster = lambda: cluster
+`
+
 const origins: readonly Origin[] = [
   nodeOrigin('docs/from-node-zookeeper-client.md', nodeZooKeeperClient),
   nodeOrigin('docs/from-zookeeper.md', nodeClients),
@@ -109,7 +123,11 @@ const origins: readonly Origin[] = [
     lock: { heading: 'Lock', dialect: 'kazoo' },
     prepare: async (blocks, connectString) => {
       await provideKazoo()
-      return blocks.map(code => [PYTHON, '-c', code.replaceAll('localhost:2181', connectString)] as const)
+      const harness = await harnessOnLoopback()
+      return blocks.map(code => {
+        const prelude = code.includes('kazoo.testing') ? harness : ''
+        return [PYTHON, '-c', prelude + code.replaceAll('localhost:2181', connectString)] as const
+      })
     },
   },
 ]
@@ -184,6 +202,25 @@ for (const { page, language, lock, prepare } of origins)
         expect(ours.tree).to.deep.equal(before.tree)
       })
   })
+
+describe('docs/from-kazoo.md', () => {
+  it('is right that expire_session() leaves ephemeral nodes, and that expireSession() does not', async () => {
+    const code = `${await harnessOnLoopback()}
+import threading
+case = harness.KazooTestCase()
+case.setUp()
+case.client.create('/here', ephemeral=True)
+case.expire_session(threading.Event)
+print(case.client.exists('/here') is not None)
+case.tearDown()`
+    expect(await printedBy([PYTHON, '-c', code])).to.equal('True\n')
+    await using server = await Server.start()
+    await using zk = await connect(server.connectString)
+    await zk.create('/here', '', { mode: 'ephemeral' })
+    server.expireSession(zk.sessionId)
+    expect(server.snapshot().nodes.has('/here')).to.equal(false)
+  }).timeout(60_000)
+})
 
 describe('docs/from-node-zookeeper-client.md', () => {
   it('has all methods of the client and of its transactions', async () => {
