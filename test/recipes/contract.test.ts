@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { readDocument } from '../support/document.ts'
 import { declaredCalls, type DeclaredCall } from '../support/public-names.ts'
 import { failureOf } from '../support/settled.ts'
-import { end, publicCalls, Stage, turns, type Scene } from './public-calls.ts'
+import { end, Stage, turns, type Scene } from './public-calls.ts'
 import {
   followed,
   held,
@@ -218,32 +218,6 @@ describe('every recipe', () => {
           expect(await take(scene)).to.not.equal(null)
         }))
   }
-
-  for (const [name, { before, call, finish, runsUntilAborted }] of Object.entries(publicCalls))
-    it(`${name} waits through a connection that is lost before its first frame, and at it`, async () => {
-      for (const when of ['before', 'at']) {
-        let left = Infinity
-        const stage = await Stage.open({
-          onFrame: () => {
-            if (--left === 0) stage.server.dropConnections()
-          },
-        })
-        const { clock, scene } = stage
-        await clock.until(Promise.resolve(before?.(scene)))
-        await clock.until(scene.client.settled())
-        if (when === 'before') stage.server.dropConnections()
-        else left = 1
-        const { signal, abort } = abortable()
-        const outcome = call(scene, runsUntilAborted === true ? { signal } : {})
-        await turns()
-        await clock.advance(1000)
-        const finished = finish?.(scene)
-        if (runsUntilAborted === true) abort()
-        const ended = await clock.until(outcome)
-        await clock.until(Promise.all([finished, end(ended)]))
-        await stage.close()
-      }
-    })
 
   it('that takes data is tested here', () => {
     const takesData = ({ parameters, options }: DeclaredCall) =>

@@ -1,7 +1,7 @@
 // The calls of the recipes that take a signal, each in a scene in which it can end. The tests of signals compare the names
 // with the public declarations, so that no call is forgotten.
 import { expect } from 'chai'
-import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
+import { connect, type Client, type ConnectOptions, type Dial } from '../../src/index.ts'
 import {
   Barrier,
   Cache,
@@ -52,13 +52,16 @@ export class Stage {
     this.scene = { client, other, closeLater: object => (this.#objects.push(object), object) }
   }
 
-  /** @param options of the client */
-  static async open(options: ConnectOptions = {}): Promise<Stage> {
+  /**
+   * @param options of the client
+   * @param through returns what the client connects by
+   */
+  static async open(options: ConnectOptions = {}, through: (dial: Dial) => Dial = dial => dial): Promise<Stage> {
     const clock = new VirtualClock()
     const server = await Server.start({ clock, listen: false })
-    const open = (own: ConnectOptions = {}) =>
-      clock.until(connect(server.connectString, { dial: server.dial, clock, ...own }))
-    return new Stage(clock, server, await open(options), await open())
+    const open = (own: ConnectOptions) => clock.until(connect(server.connectString, { clock, ...own }))
+    const client = await open({ dial: through(server.dial), ...options })
+    return new Stage(clock, server, client, await open({ dial: server.dial }))
   }
 
   /** The watches and the ephemeral nodes of the client. */
@@ -241,6 +244,10 @@ export const publicCalls: Readonly<Record<string, PublicCall>> = {
   'SharedValue.get': { before: scene => value(scene).set('x'), call: (scene, options) => value(scene).get(options) },
   'SharedValue.set': { call: (scene, options) => value(scene).set('x', options) },
   'SharedValue.update': { call: (scene, options) => value(scene).update(() => 'x', options) },
+  'SharedValue.update of a value': {
+    before: scene => value(scene).set('x'),
+    call: (scene, options) => value(scene).update(data => `${String(data)}y`, options),
+  },
   'SharedValue.compareAndSet': {
     before: scene => value(scene).set('x'),
     call: (scene, options) => value(scene).compareAndSet({ version: 0 }, 'y', options),
@@ -274,8 +281,22 @@ export const publicCalls: Readonly<Record<string, PublicCall>> = {
   },
   'Partitioner.owners': { call: ({ client }, options) => partitioner(client).owners(options) },
   'PersistentEphemeral.start': { call: (scene, options) => kept(scene).start(scene.client, options) },
+  'PersistentEphemeral.start over the node of another session': {
+    before: ({ other }) => other.create(`${PATH}/above/me`, '', { mode: 'ephemeral', parents: true }),
+    call: (scene, options) => kept(scene).start(scene.client, options),
+  },
   'PersistentEphemeral.setData': keeps(kept, (node, options) => node.setData('x', options)),
-  'Membership.start': { call: (scene, options) => group(scene).start(scene.client, options) },
+  'Membership.start': {
+    // Without these members, the group would not be listed, and one would not be read together with another.
+    before: async ({ other }) => {
+      for (const id of ['b', 'c']) await other.create(`${PATH}/${id}`, id, { parents: true, mode: 'ephemeral' })
+    },
+    call: async (scene, options) => {
+      const members = group(scene)
+      await members.start(scene.client, options)
+      return members.members.map(({ id, data }) => [id, String(data)])
+    },
+  },
   'Membership.setData': keeps(group, (members, options) => members.setData('x', options)),
   'Membership.changes': {
     hasNoTimeout: true,
@@ -286,7 +307,13 @@ export const publicCalls: Readonly<Record<string, PublicCall>> = {
   'Services.register': keeps(services, (all, options) => all.register({ name: 'api', id: 'a' }, options)),
   'Services.names': keeps(services, (all, options) => all.names(options)),
   'Services.instances': keeps(services, (all, options) => all.instances('api', options)),
-  'Services.provider': keeps(services, (all, options) => all.provider('api', options)),
+  'Services.provider': keeps(
+    async scene => {
+      await (await started(services(scene), scene.other)).register({ name: 'api', id: 'b' })
+      return services(scene)
+    },
+    (all, options) => all.provider('api', options),
+  ),
   'Registration.update': keeps(
     async scene => (await started(services(scene), scene.client)).register({ name: 'api', id: 'a' }),
     (registration, options) => registration.update({ port: 1 }, options),
@@ -318,7 +345,7 @@ export const publicCalls: Readonly<Record<string, PublicCall>> = {
 }
 
 /** A call of an object that is in use. A group is started before. */
-function keeps<T>(
+export function keeps<T>(
   make: (scene: Scene) => T | Promise<T>,
   call: (object: T, options: WaitOptions) => Promise<unknown>,
 ): PublicCall {

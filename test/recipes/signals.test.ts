@@ -1,39 +1,66 @@
 // The caller's signal and timeout, in every call of the recipes that takes one.
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
+import type { ConnectOptions, Dial } from '../../src/index.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { publicCallsWith } from '../support/public-names.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { declarationsOf, end, publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
 
-/**
- * Plays the scene of a call, and aborts its signal at the nth frame that the client sends or receives. Returns false if
- * the call had fewer frames.
- */
+/** What decides when the signal aborts. */
+interface Moment {
+  options?: ConnectOptions
+  through?: (dial: Dial) => Dial
+  begin(): void
+  /** Called when the call has settled after the abort, or has ended without one. */
+  end(): void
+}
+
+/** The moments at which the nth signal of a call aborts. */
+const moments: Readonly<Record<string, (nth: number, abort: () => void) => Moment>> = {
+  'at any frame': (nth, abort) => {
+    let left = Infinity
+    const onFrame = () => {
+      if (--left === 0) abort()
+    }
+    return { options: { onFrame }, begin: () => (left = nth), end: () => (left = Infinity) }
+  },
+  'while any of its replies is missing, which is then lost': (nth, abort) => {
+    let faultyDial!: FaultyDial
+    return {
+      through: dial => (faultyDial = new FaultyDial(dial)).dial,
+      begin: () => void faultyDial.holdReply('any', nth).then(abort),
+      end: () => {
+        faultyDial.cut()
+        faultyDial.heal()
+      },
+    }
+  },
+}
+
+/** Plays the scene of a call, and aborts its signal at a moment. Returns false if that does not come. */
 async function play(
   { before, call, finish, runsUntilAborted, keepsWatches }: PublicCall,
-  nth: number,
+  momentOf: (abort: () => void) => Moment,
 ): Promise<boolean> {
   const controller = new AbortController()
   const { signal } = controller
   const reason = new Error('cancelled')
-  let left = Infinity
-  const onFrame = () => {
-    if (--left === 0) controller.abort(reason)
-  }
-  const stage = await Stage.open({ onFrame })
+  const moment = momentOf(() => controller.abort(reason))
+  const stage = await Stage.open(moment.options, moment.through)
   const { clock, scene } = stage
   await clock.until(Promise.resolve(before?.(scene)))
   await clock.until(scene.client.settled())
   const ownedBefore = stage.owned
 
-  left = nth
+  moment.begin()
   const outcome = outcomeOf(call(scene, { signal }))
   await turns()
   const finished = signal.aborted ? undefined : finish?.(scene)
   await turns()
   const ended = runsUntilAborted !== true && (await clock.until(outcome, { within: 60_000 }))
-  left = Infinity
   const wasAborted = signal.aborted
+  moment.end()
   if (runsUntilAborted === true) {
     controller.abort(reason)
     expect(await clock.until(outcome), 'the call resolves').to.equal(undefined)
@@ -61,16 +88,17 @@ describe('the signal of a call of a recipe', () => {
   }).timeout(60_000)
 
   for (const [name, call] of Object.entries(publicCalls))
-    it(`${name} rejects with its reason if it aborts at any frame, and nothing of the call stays`, async () => {
-      let nth = 1
-      for (let wasAborted = true; wasAborted; nth++) {
-        wasAborted = await play(call, nth).catch((error: unknown) => {
-          throw new Error(`frame ${nth}: ${(error as Error).message}`, { cause: error })
-        })
-        expect(nth, 'frames').to.be.below(100)
-      }
-      expect(nth, 'frames').to.be.above(2)
-    })
+    for (const [when, momentOf] of Object.entries(moments))
+      it(`${name} rejects with its reason if it aborts ${when}, and nothing of the call stays`, async () => {
+        let nth = 1
+        for (let wasAborted = true; wasAborted; nth++) {
+          wasAborted = await play(call, abort => momentOf(nth, abort)).catch((error: unknown) => {
+            throw new Error(`frame ${nth}: ${(error as Error).message}`, { cause: error })
+          })
+          expect(nth, 'frames').to.be.below(100)
+        }
+        expect(nth, 'frames').to.be.above(2)
+      })
 })
 
 describe('the timeout of a call of a recipe', () => {

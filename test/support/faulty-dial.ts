@@ -1,13 +1,16 @@
 // Injects faults at exact frames between a client and a server: a `dial` that parses the frames of its connections.
 import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
-import { Framer, RequestHeader, xids } from '../../src/protocol/index.ts'
+import { Framer, opcodes, RequestHeader, xids } from '../../src/protocol/index.ts'
 
 type Fault = 'dropRequest' | 'holdRequest' | 'dropReply' | 'holdReply' | 'holdEvent'
 
+/** The opcode of the requests that a fault counts. `any` counts all but pings. */
+type Counted = number | 'any'
+
 interface Plan {
   fault: Fault
-  opcode: number
+  opcode: Counted
   countdown: number
   onInjected: () => void
 }
@@ -32,14 +35,14 @@ export class FaultyDial {
   }
 
   /** Cuts the connection instead of sending the k-th such request from now. Resolves when that has happened. */
-  dropRequest(opcode: number, k = 1): Promise<void> {
+  dropRequest(opcode: Counted, k = 1): Promise<void> {
     return this.#plan('dropRequest', opcode, k)
   }
 
   /**
    * Holds the k-th such request from now, and all later ones, until {@link deliver}. Resolves when it is to be sent.
    */
-  holdRequest(opcode: number, k = 1): Promise<void> {
+  holdRequest(opcode: Counted, k = 1): Promise<void> {
     return this.#plan('holdRequest', opcode, k)
   }
 
@@ -47,7 +50,7 @@ export class FaultyDial {
    * Sends the k-th such request from now, and cuts the connection instead of delivering its reply. Resolves when that
    * has happened.
    */
-  dropReply(opcode: number, k = 1): Promise<void> {
+  dropReply(opcode: Counted, k = 1): Promise<void> {
     return this.#plan('dropReply', opcode, k)
   }
 
@@ -55,7 +58,7 @@ export class FaultyDial {
    * Holds the reply to the k-th such request from now, and all later frames, until {@link deliver}. Resolves when the
    * reply arrives.
    */
-  holdReply(opcode: number, k = 1): Promise<void> {
+  holdReply(opcode: Counted, k = 1): Promise<void> {
     return this.#plan('holdReply', opcode, k)
   }
 
@@ -93,7 +96,7 @@ export class FaultyDial {
     this.deliver()
   }
 
-  #plan(fault: Fault, opcode: number, countdown: number): Promise<void> {
+  #plan(fault: Fault, opcode: Counted, countdown: number): Promise<void> {
     return new Promise(onInjected => this.#plans.push({ fault, opcode, countdown, onInjected }))
   }
 }
@@ -153,7 +156,7 @@ class FaultyTransport implements Transport, TransportHandler {
 
   /** Counts a request and removes and returns the plan that is due at it. */
   #takePlan(type: number): Plan | undefined {
-    const index = this.#plans.findIndex(({ opcode }) => opcode === type)
+    const index = this.#plans.findIndex(({ opcode }) => (opcode === 'any' ? type !== opcodes.ping : opcode === type))
     const plan = this.#plans[index]
     if (plan === undefined || --plan.countdown > 0) return undefined
     this.#plans.splice(index, 1)

@@ -50,29 +50,6 @@ onBothServers('Barrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect((await fixture.observer.getACL(`${fixture.path}/team/up`)).acl).to.deep.equal(readOnlyACL)
     await barrier.lower()
   })
-
-  for (const fault of ['dropRequest', 'dropReply'] as const)
-    itInVirtualTime(`is raised and lowered if the connection is lost then (${fault})`, async () => {
-      const { client, faultyDial } = await fixture.openWithFaults()
-      const barrier = new Barrier(client, `${fixture.path}/up`)
-      const creates = faultyDial[fault](opcodes.create2)
-      await barrier.raise()
-      await creates
-      expect(await fixture.observer.exists(barrier.path)).not.to.equal(null)
-      const deletes = faultyDial[fault](opcodes.delete)
-      await barrier.lower()
-      await deletes
-      expect(await fixture.observer.exists(barrier.path)).to.equal(null)
-    })
-
-  itEverywhere('rejects wait() with SESSIONEXPIRED when the session expires', async () => {
-    const client = await fixture.open()
-    await new Barrier(client, `${fixture.path}/up`).raise()
-    const failing = failureOf(new Barrier(client, `${fixture.path}/up`).wait())
-    await client.exists('/')
-    await fixture.expire(client)
-    expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
-  })
 })
 
 describe('the order in which members leave a double barrier', () => {
@@ -309,21 +286,6 @@ onBothServers('DoubleBarrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     },
   )
 
-  for (const opcode of [opcodes.create2, opcodes.getChildren2, opcodes.exists] as const) {
-    itEverywhere(`is entered and left with one node per member if the reply to ${nameOf(opcode)} is lost`, async () => {
-      const [{ faultyDial, client: a }, b] = [await fixture.openWithFaults(), await fixture.open()]
-      await a.ensurePath(fixture.path)
-      const lost = faultyDial.dropReply(opcode)
-      const [first, second] = [new DoubleBarrier(a, fixture.path, 2), new DoubleBarrier(b, fixture.path, 2)]
-      const entering = first.enter()
-      await lost
-      await Promise.all([entering, second.enter()])
-      expect(await fixture.ephemeralNodes()).to.have.length(2)
-      await Promise.all([first.leave(), second.leave()])
-      expect(await fixture.ephemeralNodes()).to.deep.equal([])
-    })
-  }
-
   itInVirtualTime(
     'rejects with BADARGUMENTS if entered twice or left first, and throws on an invalid count or path',
     async () => {
@@ -344,7 +306,3 @@ onBothServers('DoubleBarrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     },
   )
 })
-
-function nameOf(opcode: number): string {
-  return Object.entries(opcodes).find(([, number]) => number === opcode)?.[0] ?? String(opcode)
-}

@@ -76,16 +76,6 @@ onBothServers('Counter', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(new Set(results).size).to.equal(40)
   })
 
-  itEverywhere('counts once if the reply is lost', async () => {
-    const { client, faultyDial } = await fixture.openWithFaults()
-    const counter = counterOf(client)
-    expect(await counter.add(-3)).to.equal(-3n)
-    const lost = faultyDial.dropReply(opcodes.multi)
-    expect(await counter.decrement()).to.equal(-4n)
-    await lost
-    expect(await counter.get()).to.equal(-4n)
-  })
-
   for (const format of ['int32', 'int64'] as const)
     itInVirtualTime(
       `rejects with a RangeError if the result would be outside ${format}, and writes nothing`,

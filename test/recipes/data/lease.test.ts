@@ -122,48 +122,6 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(await stored()).to.equal(other)
   })
 
-  for (const fault of ['dropRequest', 'dropReply'] as const)
-    for (const opcode of ['create2', 'getData', 'multi', 'delete'] as const) {
-      const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
-      define(
-        `is acquired and leaves no lock if ${fault === 'dropReply' ? 'the reply to ' : ''}${opcode} is lost`,
-        async () => {
-          const { client, faultyDial } = await fixture.openWithFaults()
-          const lost = faultyDial[fault](opcodes[opcode])
-          const term = await leaseOf(client, 'a').tryAcquire()
-          await lost
-          expect(decodeLease(await stored())).to.deep.equal({ holder: 'a', end: term?.end })
-          expect((await fixture.observer.getChildren(path)).children).to.deep.equal(['lease_holder'])
-        },
-      )
-    }
-
-  for (const opcode of ['create2', 'getData', 'multi', 'delete'] as const)
-    itInVirtualTime(
-      `leaves no lock if its signal aborts while ${opcode} is in flight, or the session expires then`,
-      async () => {
-        for (const end of ['abort', 'expiry'] as const) {
-          const { client, faultyDial } = await fixture.openWithFaults()
-          const abort = new AbortController()
-          const reason = new Error('cancelled')
-          const arrived = faultyDial.holdReply(opcodes[opcode])
-          const acquiring = failureOf(leaseOf(client, 'a').tryAcquire({ signal: abort.signal }))
-          await arrived
-          if (end === 'abort') {
-            abort.abort(reason)
-            expect(await acquiring).to.equal(reason)
-            faultyDial.deliver()
-            await client.settled()
-          } else {
-            await fixture.expire(client)
-            if (opcode === 'delete') acquiring.catch(() => undefined)
-            else expect(await acquiring).to.have.property('code', 'SESSIONEXPIRED')
-          }
-          expect(await fixture.ephemeralNodes()).to.deep.equal([])
-        }
-      },
-    )
-
   itInVirtualTime('writes nothing and rejects with LOST if another client deletes the node of its lock', async () => {
     const { client, faultyDial } = await fixture.openWithFaults()
     const sending = faultyDial.holdRequest(opcodes.multi)

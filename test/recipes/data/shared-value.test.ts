@@ -250,27 +250,6 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
   })
 
   describe('with a fault at each step of an update: each update is executed once, and no marker is left:', () => {
-    for (const exists of [true, false])
-      for (const fault of ['dropRequest', 'dropReply'] as const)
-        for (const opcode of ['getData', 'multi', 'delete'] as const) {
-          const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
-          const what = fault === 'dropRequest' ? 'a request' : 'the reply to a request'
-          define(
-            `writes once if ${what} ${opcode} is lost and the node ${exists ? 'exists' : 'does not exist'}`,
-            async () => {
-              const { client, faultyDial } = await fixture.openWithFaults()
-              if (exists) await valueOf(fixture.observer).set('a')
-              const lost = faultyDial[fault](opcodes[opcode])
-              const written = await valueOf(client, { initial: 'a' }).update(append('b'))
-              expect(textOf(written)).to.equal('ab')
-              await lost
-              expect(await stored()).to.equal('ab')
-              expect((await fixture.observer.exists(path))?.version).to.equal(exists ? 1 : 0)
-              expect(await markers(client)).to.deep.equal([])
-            },
-          )
-        }
-
     itEverywhere('does not take the equal write of another client for its own if its request was lost', async () => {
       const { client, faultyDial } = await fixture.openWithFaults()
       const other = valueOf(fixture.observer)
@@ -394,19 +373,5 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
         expect(textOf(await value.update(append('c')))).to.equal('abc')
       },
     )
-
-    itInVirtualTime('rejects with SESSIONEXPIRED if the session expires while it reads or writes', async () => {
-      await valueOf(fixture.observer).set('a')
-      for (const opcode of ['getData', 'multi'] as const) {
-        const { client, faultyDial } = await fixture.openWithFaults()
-        const arrived = faultyDial.holdReply(opcodes[opcode])
-        const updating = failureOf(valueOf(client).update(append('b')))
-        await arrived
-        await fixture.expire(client)
-        expect(await updating).to.have.property('code', 'SESSIONEXPIRED')
-        await client.settled()
-        expect(await fixture.ephemeralNodes()).to.deep.equal([])
-      }
-    })
   })
 })

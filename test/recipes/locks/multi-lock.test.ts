@@ -142,17 +142,6 @@ onBothServers('MultiLock', (fixture, { itInVirtualTime, itEverywhere }) => {
     await held.release()
   })
 
-  itEverywhere('rejects with SESSIONEXPIRED if the session expires while it waits for the second lock', async () => {
-    const [client, other] = [await fixture.open(), await fixture.open()]
-    const taken = await new Mutex(other, at('b')).acquire()
-    const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
-    const failing = failureOf(multi.acquire())
-    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 3)
-    await fixture.expire(client)
-    expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
-    await taken.release()
-  })
-
   itInVirtualTime(
     'releases the other locks if the release of one is rejected, and rejects with that error',
     async () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { creatorAllACL, openACL, supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
-import { opcodes } from '../../../src/protocol/index.ts'
 import { Membership, type MembershipChange } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
@@ -22,6 +21,10 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
   beforeEach(() => {
     path = `${fixture.path}/group`
   })
+
+  const createOthers = async () => {
+    for (const id of ['b', 'c']) await fixture.observer.create(`${path}/${id}`, id, { parents: true })
+  }
 
   itEverywhere('lists the members with their data, in the order in which they joined', async () => {
     const [one, two] = await fixture.openMany(2)
@@ -229,60 +232,6 @@ onBothServers('Membership', (fixture, { itInVirtualTime, itEverywhere }) => {
     await group.close()
     await reading
   })
-
-  /** Without these members, the group would not be listed, and one would not be read together with another. */
-  const createOthers = async () => {
-    for (const id of ['b', 'c']) await fixture.observer.create(`${path}/${id}`, id, { parents: true })
-  }
-
-  for (const opcode of ['create2', 'addWatch', 'getData', 'getChildren2', 'multiRead'] as const)
-    for (const fault of ['dropRequest', 'dropReply'] as const) {
-      // On a real server, the event of the own node decides which nodes are read together.
-      const isRead = ['getData', 'getChildren2', 'multiRead'].includes(opcode)
-      const define = fault === 'dropRequest' || isRead ? itInVirtualTime : itEverywhere
-      define(`joins once if the connection is lost at a ${opcode} (${fault})`, async () => {
-        const { faultyDial, client } = await fixture.openWithFaults()
-        await createOthers()
-        const happened = faultyDial[fault](opcodes[opcode])
-        await using group = new Membership(path, { id: 'a', data: 'x' })
-        await group.start(client)
-        await happened
-        expect(group.members.map(({ id, data, session }) => [id, data?.toString(), session])).to.deep.equal([
-          ['b', 'b', 0n],
-          ['c', 'c', 0n],
-          ['a', 'x', client.sessionId],
-        ])
-      })
-    }
-
-  for (const opcode of ['create2', 'addWatch', 'getData', 'getChildren2', 'multiRead'] as const)
-    for (const end of ['deliver', 'cut'] as const) {
-      itInVirtualTime(`leaves no node and no watch if start() is cancelled during a ${opcode} (${end})`, async () => {
-        const { faultyDial, client } = await fixture.openWithFaults()
-        await createOthers()
-        const abort = new AbortController()
-        const held = faultyDial.holdReply(opcodes[opcode])
-        const failing = failureOf(new Membership(path, { id: 'a' }).start(client, { signal: abort.signal }))
-        await held
-        const reason = new Error('cancelled')
-        abort.abort(reason)
-        expect(await failing).to.equal(reason)
-        faultyDial[end]()
-        await client.settled()
-        if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
-      })
-
-      itInVirtualTime(`rejects if the session expires during a ${opcode} of start() (${end})`, async () => {
-        const { faultyDial, client } = await fixture.openWithFaults()
-        await createOthers()
-        const held = faultyDial.holdReply(opcodes[opcode])
-        const failing = failureOf(new Membership(path, { id: 'a' }).start(client))
-        await held
-        await fixture.expire(client)
-        faultyDial[end]()
-        expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
-      })
-    }
 
   itInVirtualTime('refuses wrong arguments', async () => {
     const refused = (make: () => unknown, detail: RegExp) =>

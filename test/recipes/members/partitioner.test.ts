@@ -234,23 +234,6 @@ onBothServers('Partitioner', (fixture, { itInVirtualTime, itEverywhere }) => {
         })
       }
 
-  for (const opcode of ['create2', 'getData', 'addWatch', 'getChildren2', 'exists'] as const)
-    for (const end of ['deliver', 'cut'] as const)
-      itInVirtualTime(`leaves no node and no watch if its signal aborts during a ${opcode} (${end})`, async () => {
-        const { faultyDial, client } = await fixture.openWithFaults()
-        // A group without a member is not listed.
-        await fixture.observer.create(`${path}/members/b`, '', { parents: true })
-        const held = faultyDial.holdReply(opcodes[opcode])
-        const a = new Member(client, path, 'a')
-        await held
-        const stopping = a.stop()
-        faultyDial[end]()
-        await stopping
-        await client.settled()
-        if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
-        expect(a.owned.size).to.equal(0)
-      })
-
   itInVirtualTime('refuses wrong arguments', async () => {
     const client = await fixture.open()
     const refused = (make: () => unknown, detail: RegExp) =>

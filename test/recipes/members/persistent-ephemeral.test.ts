@@ -236,61 +236,6 @@ onBothServers('PersistentEphemeral', (fixture, { itInVirtualTime, itEverywhere }
   })
 
   describe('with a fault at each of its requests', () => {
-    for (const opcode of ['create2', 'getData', 'setData', 'multi', 'delete', 'sync', 'exists'] as const)
-      for (const fault of ['dropRequest', 'dropReply'] as const) {
-        const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
-        define(`starts, writes and closes if the connection is lost at a ${opcode} (${fault})`, async () => {
-          const { faultyDial, client } = await fixture.openWithFaults()
-          const older = await fixture.open()
-          await fixture.observer.ensurePath(`${fixture.path}/above`)
-          if (opcode === 'multi') await older.create(path, '', { mode: 'ephemeral' })
-          const happened = faultyDial[fault](opcodes[opcode])
-          const node = new PersistentEphemeral(path, { data: 'one' })
-          await node.start(client)
-          expect(await ownerOf()).to.equal(client.sessionId)
-          await node.setData('two')
-          expect(await dataOf()).to.equal('two')
-          await node.close()
-          await happened
-          expect(await ownerOf()).to.equal(undefined)
-        })
-      }
-
-    for (const opcode of ['create2', 'getData', 'multi'] as const)
-      for (const end of ['deliver', 'cut'] as const) {
-        itInVirtualTime(`leaves no node if start() is cancelled during a ${opcode} (${end})`, async () => {
-          const { faultyDial, client } = await fixture.openWithFaults()
-          const older = await fixture.open()
-          await fixture.observer.ensurePath(`${fixture.path}/above`)
-          if (opcode === 'multi') await older.create(path, '', { mode: 'ephemeral' })
-          const abort = new AbortController()
-          const held = faultyDial.holdReply(opcodes[opcode])
-          const failing = failureOf(new PersistentEphemeral(path).start(client, { signal: abort.signal }))
-          await held
-          const reason = new Error('cancelled')
-          abort.abort(reason)
-          expect(await failing).to.equal(reason)
-          faultyDial[end]()
-          await client.settled()
-          if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
-          expect(await fixture.ephemeralNodes()).to.deep.equal([])
-        })
-
-        itInVirtualTime(`rejects if the session expires during a ${opcode} of start() (${end})`, async () => {
-          const { faultyDial, client } = await fixture.openWithFaults()
-          const older = await fixture.open()
-          await fixture.observer.ensurePath(`${fixture.path}/above`)
-          if (opcode === 'multi') await older.create(path, '', { mode: 'ephemeral' })
-          const held = faultyDial.holdReply(opcodes[opcode])
-          const failing = failureOf(new PersistentEphemeral(path).start(client))
-          await held
-          await fixture.expire(client)
-          faultyDial[end]()
-          expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
-          await client.settled()
-        })
-      }
-
     itInVirtualTime('finds the sequential node of a create whose reply was lost', async () => {
       const { faultyDial, client } = await fixture.openWithFaults()
       await fixture.observer.ensurePath(`${fixture.path}/above`)

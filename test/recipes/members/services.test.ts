@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
-import { opcodes } from '../../../src/protocol/index.ts'
 import { Services, type ServiceInstance } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
@@ -176,57 +175,6 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(invalid.sort()).to.deep.equal(['b', 'c', 'd', 'e'].map(name => `${path}/api/${name}`))
     await services.close()
   })
-
-  for (const opcode of ['create2', 'getData', 'addWatch', 'getChildren2', 'delete', 'exists', 'sync'] as const)
-    for (const fault of ['dropRequest', 'dropReply'] as const) {
-      const define = fault === 'dropRequest' ? itInVirtualTime : itEverywhere
-      define(`registers, follows and unregisters if the connection is lost at a ${opcode} (${fault})`, async () => {
-        const { faultyDial, client } = await fixture.openWithFaults()
-        const services = await start(client)
-        void faultyDial[fault](opcodes[opcode])
-        const api = await services.register({ name: 'api', id: 'a' })
-        const provider = await services.provider('api')
-        expect(idsOf(provider.instances)).to.deep.equal(['a'])
-        await api.close()
-        await fixture.until(() => provider.instances.length === 0)
-        await services.close()
-      })
-    }
-
-  for (const opcode of ['create2', 'getData'] as const)
-    for (const end of ['deliver', 'cut'] as const)
-      itInVirtualTime(`registers nothing if register() is cancelled during a ${opcode} (${end})`, async () => {
-        const { faultyDial, client } = await fixture.openWithFaults()
-        const services = await start(client)
-        const abort = new AbortController()
-        const held = faultyDial.holdReply(opcodes[opcode])
-        const failing = failureOf(services.register({ name: 'api', id: 'a' }, { signal: abort.signal }))
-        await held
-        const reason = new Error('cancelled')
-        abort.abort(reason)
-        expect(await failing).to.equal(reason)
-        faultyDial[end]()
-        await client.settled()
-        if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
-        expect(await fixture.ephemeralNodes()).to.deep.equal([])
-        await services.register({ name: 'api', id: 'a' })
-        await services.close()
-      })
-
-  for (const opcode of ['addWatch', 'getChildren2'] as const)
-    itInVirtualTime(`leaves no watch if provider() is cancelled during a ${opcode}`, async () => {
-      const { faultyDial, client } = await fixture.openWithFaults()
-      await fixture.observer.create(`${path}/api/a`, '', { parents: true })
-      const services = await start(client)
-      const abort = new AbortController()
-      const held = faultyDial.holdReply(opcodes[opcode])
-      const failing = failureOf(services.provider('api', { signal: abort.signal }))
-      await held
-      abort.abort(new Error('cancelled'))
-      expect(await failing).to.equal(abort.signal.reason)
-      faultyDial.deliver()
-      await client.settled()
-    })
 
   itInVirtualTime('bases an update on those that are under way', async () => {
     const services = await start()
