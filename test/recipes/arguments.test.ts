@@ -4,65 +4,22 @@ import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
 import * as recipes from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
+import { constructions } from './constructions.ts'
 
 const {
-  Barrier,
-  Counter,
   DoubleBarrier,
   EphemeralMutex,
   HerdMutex,
   LeaderElection,
-  Lease,
   MultiLock,
   Mutex,
   Partitioner,
-  Queue,
   ReadWriteLock,
   ReentrantMutex,
-  revoke,
   Semaphore,
-  SharedValue,
   TicketMutex,
+  revoke,
 } = recipes
-
-type Make = (client: never, path: never, options?: never) => unknown
-
-const constructors: Readonly<Record<string, Make>> = {
-  Barrier: (...args) => new Barrier(...args),
-  Counter: (...args) => new Counter(...args),
-  DoubleBarrier: (client, path, options) => new DoubleBarrier(client, path, 2, options),
-  EphemeralMutex: (...args) => new EphemeralMutex(...args),
-  HerdMutex: (...args) => new HerdMutex(...args),
-  LeaderElection: (...args) => new LeaderElection(...args),
-  Lease: (client, path, options = { id: 'me', duration: 1000 } as never) => new Lease(client, path, options),
-  Mutex: (...args) => new Mutex(...args),
-  Partitioner: (client, path, options) => new Partitioner(client, path, ['a'], options),
-  Queue: (...args) => new Queue(...args),
-  ReadWriteLock: (...args) => new ReadWriteLock(...args),
-  ReentrantMutex: (...args) => new ReentrantMutex(...args),
-  Semaphore: (client, path, options) => new Semaphore(client, path, 2, options),
-  SharedValue: (...args) => new SharedValue(...args),
-  TicketMutex: (...args) => new TicketMutex(...args),
-}
-
-/** Valid options for each class. */
-const valid: Readonly<Record<string, object>> = {
-  Barrier: { acl: undefined },
-  Counter: { format: 'decimal', initial: -1n },
-  DoubleBarrier: { acl: undefined },
-  EphemeralMutex: { id: '' },
-  HerdMutex: { id: 'me', dialect: 'kazoo', onForeignContenders: () => undefined },
-  LeaderElection: { id: 'me', onForeignContenders: () => undefined },
-  Lease: { id: 'me', duration: 5000, count: 2 },
-  Mutex: { id: 'me', dialect: { prefix: 'x-', pattern: /^x-(\d{10})$/ } },
-  Partitioner: { id: 'me' },
-  Queue: { acl: undefined },
-  ReadWriteLock: { id: '', dialect: 'kazoo', herd: true, onForeignContenders: () => undefined },
-  ReentrantMutex: { byContext: false, id: '', dialect: 'zookeeper', onForeignContenders: undefined },
-  Semaphore: { id: '', onForeignContenders: () => undefined },
-  SharedValue: { initial: null },
-  TicketMutex: { id: '', onForeignContenders: () => undefined },
-}
 
 /** Returns the same client as an object that is not an instance of this package's class. */
 const ofAnotherCopy = (client: Client): Client =>
@@ -111,66 +68,56 @@ describe('the arguments of recipes', () => {
     expect(frames, 'frames sent').to.equal(0)
   }
 
-  for (const [name, make] of Object.entries(constructors))
-    describe(`new ${name}()`, () => {
-      it('refuses a path that is missing, not a string, or without a leading slash', () => {
-        expectThrows(() => make(client as never, undefined as never), name, '', /path/)
-        expectThrows(() => make(client as never, 5 as never), name, '', /path/)
-        expectThrows(() => make(client as never, 'l' as never), name, 'l', /path.*\//)
-        expectThrows(() => make(client as never, '/a/' as never), name, '/a/', /path/)
-      })
+  for (const [title, { options, make }] of Object.entries(constructions)) {
+    const [name, ...others] = title.split(' ')
+    if (name === undefined || others.length > 0) continue
+    const outlives = ['Membership', 'PersistentEphemeral', 'Services'].includes(name)
+    /** Uses a client as the constructor or, if the object outlives sessions, as start() does. */
+    const use = async (other: unknown) => {
+      const object = make(other as Client, options as never, '/l')
+      if (outlives) await (object as recipes.Membership).start(other as Client, { timeout: 0 })
+    }
 
-      it('reports a forgotten await if the client is a promise', () => {
-        const promise = Promise.resolve(client)
-        expectThrows(() => make(promise as never, '/l' as never), name, '/l', /promise: did you forget await\?/)
-      })
-
-      it('refuses any other value as the client', () => {
-        for (const other of [undefined, null, 5, 'localhost:2181', {}, () => client])
-          expectThrows(() => make(other as never, '/l' as never), name, '/l', /must be a client/)
-      })
-
-      it('accepts a client of another copy of the package, and a view', () => {
-        for (const each of [ofAnotherCopy(client), client.chroot('/app')]) make(each as never, '/l' as never)
-      })
-
-      it('refuses options that are not an object', () => {
-        for (const options of [null, 5, 'kazoo', [], () => undefined])
-          expectThrows(() => make(client as never, '/l' as never, options as never), name, '/l', /options must be/)
-      })
-
-      it('refuses an unknown option, and names the most similar known one', () => {
-        const make2 = (options: object) => () => make(client as never, '/l' as never, options as never)
-        expectThrows(make2({ ACLs: [] }), name, '/l', /no option 'ACLs'; did you mean 'acl'/)
-        expectThrows(make2({ acl: 'open' }), name, '/l', /acl must be a list/)
-      })
-
-      it('accepts the options that exist', () => {
-        make(client as never, '/l' as never, { acl: undefined, ...valid[name] } as never)
-      })
+    it(`of ${name}: refuses a path that is missing, not a string, or without a leading slash`, () => {
+      const withPath = (path: unknown) => () =>
+        name === 'PersistentEphemeral'
+          ? new recipes.PersistentEphemeral(path as string)
+          : make(client, options as never, path as string)
+      for (const path of [null, 5]) expectThrows(withPath(path), name, '', /path/)
+      expectThrows(withPath('l'), name, 'l', /path.*\//)
+      expectThrows(withPath('/a/'), name, '/a/', /path/)
     })
 
-  it('are refused by constructors if an option has a wrong type', () => {
+    it(`of ${name}: refuses what is no client, and reports a forgotten await`, async () => {
+      const [op, path] = [outlives ? 'start' : name, name === 'PersistentEphemeral' ? '/l/node' : '/l']
+      await expectRejects(use(Promise.resolve(client)), op, path, /promise: did you forget await\?/)
+      for (const other of [undefined, null, 5, 'localhost:2181', {}, () => client])
+        await expectRejects(use(other), op, path, /must be a client/)
+    })
+
+    if (!outlives)
+      it(`of ${name}: accepts a client of another copy of the package, and a view`, async () => {
+        for (const each of [ofAnotherCopy(client), client.chroot('/app')]) await use(each)
+      })
+  }
+
+  it('are refused by constructors if a dialect or an option is not theirs', () => {
     const cases: [name: string, options: object, detail: RegExp][] = [
-      ['Mutex', { id: 5 }, /id must be a string/],
-      ['Mutex', { onForeignContenders: true }, /onForeignContenders must be a function/],
       ['Mutex', { dialect: 'kazo' }, /dialect must be curator, kazoo, zookeeper.*'kazo'/],
-      ['Mutex', { dialect: 'toString' }, /dialect must be/],
-      ['Mutex', { dialect: null }, /dialect must have a prefix/],
       ['Mutex', { dialect: { prefix: 'x-' } }, /dialect must have .*a pattern/],
       ['Mutex', { dialect: { prefix: 'x-', pattern: /y-(\d+)/ } }, /does not find the number 7 in x-0000000007/],
       ['Mutex', { dialect: { prefix: 'x/', pattern: /(\d+)/ } }, /must not have a \//],
-      ['HerdMutex', { dialect: 'kazo' }, /kazo/],
-      ['ReentrantMutex', { dialect: 'kazo' }, /kazo/],
-      ['ReentrantMutex', { byContext: 1 }, /byContext must be true or false/],
-      ['ReadWriteLock', { herd: 'yes' }, /herd must be true or false/],
       ['ReadWriteLock', { dialect: 'zookeeper' }, /dialect must be curator, kazoo .*'zookeeper'/],
       ['ReadWriteLock', { dialect: { read: { prefix: 'r-', pattern: /r-(\d+)/ } } }, /write must have a prefix/],
-      ['LeaderElection', { id: 7 }, /id must be a string/],
       ['EphemeralMutex', { onForeignContenders: () => undefined }, /no option 'onForeignContenders'/],
     ]
     for (const [name, options, detail] of cases)
-      expectThrows(() => constructors[name]?.(client as never, '/l' as never, options as never), name, '/l', detail)
+      expectThrows(() => constructions[name]?.make(client, options as never, '/l'), name, '/l', detail)
+  })
+
+  it('are refused by Partitioner if the items are no list of strings that are not empty', () => {
+    for (const items of [undefined, null, 5, 'abc', {}, [''], [5], ['\ud800']] as never[])
+      expectThrows(() => new Partitioner(client, '/l', items), 'Partitioner', '/l', /items must be a list/)
   })
 
   it('are refused by Semaphore and DoubleBarrier if the number is not a positive integer', () => {
@@ -216,24 +163,6 @@ describe('the arguments of recipes', () => {
     const pathOf = (lock: recipes.Lock | recipes.MultiLock) => ('path' in lock ? lock.path : lock.paths.join(', '))
 
     for (const [name, make] of Object.entries(locks)) {
-      it(`${name} refuses options that do not exist or have a wrong type, and names the method`, async () => {
-        const lock = make(client)
-        for (const op of ['acquire', 'tryAcquire', 'use'] as const) {
-          const call = (options: unknown) =>
-            op === 'use' ? lock.use(fail, options as never) : lock[op](options as never)
-          await expectRejects(call({ timout: 5 }), op, pathOf(lock), /no option 'timout'; did you mean 'timeout'/)
-          await expectRejects(call({ timeout: -1 }), op, pathOf(lock), /timeout must be a number of milliseconds.*-1/)
-          await expectRejects(
-            call({ signal: new AbortController() }),
-            op,
-            pathOf(lock),
-            /signal must be an AbortSignal/,
-          )
-          await expectRejects(call({ watchOwnNode: 1 }), op, pathOf(lock), /watchOwnNode must be true or false/)
-          await expectRejects(call(null), op, pathOf(lock), /options must be an object/)
-        }
-      })
-
       it(`${name} refuses to use a value that is not a function`, async () => {
         const lock = make(client)
         for (const fn of [undefined, 3, {}, { timeout: 5 }] as never[])
@@ -259,28 +188,13 @@ describe('the arguments of recipes', () => {
       await expectRejects(readLock.acquire({ byContext: true } as never), 'acquire', '/l', /'byContext'/)
     })
 
-    it('LeaderElection refuses wrong arguments before it campaigns', async () => {
+    it('lead() and changes() of LeaderElection are refused before it campaigns', async () => {
       const election = new LeaderElection(client, '/e')
-      await expectRejects(election.campaign({ timout: 5 } as never), 'campaign', '/e', /did you mean 'timeout'/)
-      await expectRejects(election.campaign({ timeout: -1 }), 'campaign', '/e', /timeout must be/)
       await expectRejects(election.lead(3 as never), 'lead', '/e', /must be a function/)
       await expectRejects(election.lead(fail, { timeout: 5 } as never), 'lead', '/e', /no option 'timeout'/)
-      await expectRejects(election.lead(fail, { signal: 5 as never }), 'lead', '/e', /signal must be an AbortSignal/)
+      await expectRejects(election.lead(fail, 50 as never), 'lead', '/e', /options must be an object/)
       expectThrows(() => election.changes({ signl: 5 } as never), 'changes', '/e', /did you mean 'signal'/)
-      expect(await client.exists('/e')).to.equal(null)
-    })
-
-    it('barriers name the method in the error', async () => {
-      const barrier = new Barrier(client, '/b')
-      await expectRejects(barrier.wait({ timeout: -1 }), 'wait', '/b', /timeout must be/)
-      await expectRejects(barrier.wait({ timout: 5 } as never), 'wait', '/b', /did you mean 'timeout'/)
-      const double = new DoubleBarrier(client, '/d', 1)
-      await expectRejects(double.leave(), 'leave', '/d', /has not entered/)
-      await expectRejects(double.enter({ timeout: -1 }), 'enter', '/d', /timeout must be/)
-      await double.enter()
-      frames = 0
-      await expectRejects(double.enter(), 'enter', '/d', /entered already/)
-      await expectRejects(double.leave({ timeout: -1 }), 'leave', '/d', /timeout must be/)
+      expectThrows(() => election.changes(50 as never), 'changes', '/e', /options must be an object/)
     })
   })
 

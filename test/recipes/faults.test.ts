@@ -111,33 +111,6 @@ for (const {
         })
       }
 
-      for (const [end, after] of [
-        ['deliver', 'the reply arrives'],
-        ['cut', 'the connection is lost'],
-      ] as const)
-        itInVirtualTime(
-          `rejects at once if its signal aborts while ${step.name}, and cleans up when ${after}`,
-          async () => {
-            const { faultyDial, client, held } = await prepare(step)
-            const watchesOfOthers = step.isWoken ? fixture.watchesBefore : await fixture.watchCount()
-            const abort = new AbortController()
-            const arrived = faultyDial.holdReply(step.opcode, step.nth)
-            const failing = failureOf(
-              acquireDuring(step, held, arrived, () => new Lock(client, path).acquire({ signal: abort.signal })),
-            )
-            await arrived
-            const reason = new Error('cancelled')
-            abort.abort(reason)
-            expect(await failing).to.equal(reason)
-            faultyDial[end]()
-            await client.settled()
-            // The server may notice the end of the connection later than the client.
-            if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === watchesOfOthers)
-            expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(watchesOfOthers)
-            await held?.release()
-          },
-        )
-
       itInVirtualTime(`rejects with SESSIONEXPIRED if the session expires while ${step.name}`, async () => {
         const { faultyDial, client, held } = await prepare(step)
         const arrived = faultyDial.holdReply(step.opcode, step.nth)

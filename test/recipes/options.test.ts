@@ -2,12 +2,12 @@
 // the caller's. The list of constructors is compared with the public declarations here, that of calls in signals.test.ts.
 import { expect } from 'chai'
 import { inspect } from 'node:util'
-import { openACL, ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
+import { openACL, ZooKeeperError, type ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
-import * as recipes from '../../src/recipes/index.ts'
 import { declaredCalls } from '../support/public-names.ts'
 import { outcomeOf } from '../support/settled.ts'
-import { end, PATH, publicCalls, Stage, started, turns } from './public-calls.ts'
+import { constructions } from './constructions.ts'
+import { end, publicCalls, Stage, turns } from './public-calls.ts'
 
 /** Values that the options of each name must not have. */
 const wrongValues: Readonly<Record<string, readonly unknown[]>> = {
@@ -36,137 +36,6 @@ const wrongValues: Readonly<Record<string, readonly unknown[]>> = {
   errorThreshold: [null, 0, -1, 1.5, NaN, Infinity, '1'],
   downTime: [null, -1, NaN, '5', 5n],
   onInvalidInstance: [null, 5, 'x', {}],
-}
-
-interface Construction {
-  /** Valid values of all options. */
-  options: object
-  make: (client: Client, options: never) => unknown
-  /** Makes the object read the rest of its options. */
-  use: (object: never, client: Client) => Promise<unknown>
-}
-
-const construction = <T>(
-  options: object,
-  make: (client: Client, options: never) => T,
-  use: (object: T, client: Client) => Promise<unknown>,
-): Construction => ({ options, make, use })
-
-const acl = openACL
-const lockOptions = { id: 'me', acl, onForeignContenders: () => undefined }
-const useLock = (lock: recipes.Lock) => lock.use(() => undefined)
-const useStarted = async (object: recipes.Membership | recipes.PersistentEphemeral, client: Client) => {
-  await started(object, client)
-  await object.setData('y')
-  await object.close()
-}
-
-const constructions: Readonly<Record<string, Construction>> = {
-  Mutex: construction(
-    { ...lockOptions, dialect: 'kazoo', lookAhead: true },
-    (client, options) => new recipes.Mutex(client, PATH, options),
-    useLock,
-  ),
-  HerdMutex: construction(
-    { ...lockOptions, dialect: 'kazoo' },
-    (client, options) => new recipes.HerdMutex(client, PATH, options),
-    useLock,
-  ),
-  TicketMutex: construction(lockOptions, (client, options) => new recipes.TicketMutex(client, PATH, options), useLock),
-  EphemeralMutex: construction(
-    { id: 'me', acl },
-    (client, options) => new recipes.EphemeralMutex(client, PATH, options),
-    useLock,
-  ),
-  ReentrantMutex: construction(
-    { ...lockOptions, dialect: 'kazoo', byContext: false },
-    (client, options) => new recipes.ReentrantMutex(client, PATH, options),
-    useLock,
-  ),
-  Semaphore: construction(lockOptions, (client, options) => new recipes.Semaphore(client, PATH, 2, options), useLock),
-  ReadWriteLock: construction(
-    { ...lockOptions, dialect: 'kazoo', herd: true },
-    (client, options) => new recipes.ReadWriteLock(client, PATH, options),
-    async ({ writeLock }) => (await (await writeLock.acquire()).downgrade()).release(),
-  ),
-  LeaderElection: construction(
-    lockOptions,
-    (client, options) => new recipes.LeaderElection(client, PATH, options),
-    async election => (await election.campaign()).release(),
-  ),
-  Barrier: construction(
-    { acl },
-    (client, options) => new recipes.Barrier(client, PATH, options),
-    barrier => barrier.raise(),
-  ),
-  DoubleBarrier: construction(
-    { acl },
-    (client, options) => new recipes.DoubleBarrier(client, PATH, 1, options),
-    async barrier => {
-      await barrier.enter()
-      await barrier.leave()
-    },
-  ),
-  Counter: construction(
-    { format: 'decimal', initial: 7n, acl },
-    (client, options) => new recipes.Counter(client, PATH, options),
-    counter => counter.increment(),
-  ),
-  SharedValue: construction(
-    { initial: 'x', acl },
-    (client, options) => new recipes.SharedValue(client, PATH, options),
-    value => value.update(data => data),
-  ),
-  Lease: construction(
-    { id: 'me', duration: 60_000, count: 2, acl },
-    (client, options) => new recipes.Lease(client, PATH, options),
-    async lease => {
-      await lease.tryAcquire()
-      await lease.release()
-    },
-  ),
-  Queue: construction(
-    { acl },
-    (client, options) => new recipes.Queue(client, PATH, options),
-    async queue => {
-      await queue.put('x')
-      await (await queue.take()).complete()
-      await queue.close()
-    },
-  ),
-  Membership: construction(
-    { id: 'me', data: 'x', dialect: 'curator', acl, observer: false },
-    (_, options) => new recipes.Membership(PATH, options),
-    useStarted,
-  ),
-  PersistentEphemeral: construction(
-    { data: 'x', mode: 'persistent', acl, takeOver: false },
-    (_, options) => new recipes.PersistentEphemeral(`${PATH}/node`, options),
-    useStarted,
-  ),
-  'PersistentEphemeral with a ttl': construction(
-    { mode: 'persistentTTL', ttl: 1000 },
-    (_, options) => new recipes.PersistentEphemeral(`${PATH}/node`, options),
-    // The test server has no nodes with a ttl, so the node is not created.
-    object => object.close(),
-  ),
-  Services: construction(
-    { acl },
-    (_, options) => new recipes.Services(PATH, options),
-    async (services, client) => {
-      await started(services, client)
-      await services.register({ name: 'api' })
-      await services.close()
-    },
-  ),
-  Partitioner: construction(
-    { id: 'me', acl },
-    (client, options) => new recipes.Partitioner(client, PATH, ['a'], options),
-    partitioner => {
-      const stop = new AbortController()
-      return partitioner.run(() => stop.abort(), { signal: stop.signal })
-    },
-  ),
 }
 
 /** Reports what is read from an object after a moment, and what is written to it at any time. */
@@ -202,9 +71,9 @@ function thrownBy(fn: () => unknown): unknown {
   }
 }
 
-function expectRefused(error: unknown, name: string, value: unknown): void {
+function expectRefused(error: unknown, op: string | undefined, name: string, value: unknown): void {
   const shown = `${name}: ${inspect(value)}`
-  expect(error, shown).to.be.instanceOf(ZooKeeperError).with.property('code', 'BADARGUMENTS')
+  expect(error, shown).to.be.instanceOf(ZooKeeperError).that.includes({ code: 'BADARGUMENTS', op, fate: 'notSent' })
   expect((error as Error).message, shown).to.include(name)
 }
 
@@ -231,18 +100,27 @@ describe('the options', () => {
     it(`of ${name} are refused by name if one is wrong or misspelt, and nothing is sent`, () =>
       onStage(async ({ scene }, requests) => {
         const before = requests()
+        const op = name.split(' ')[0]
+        for (const value of [null, 5, 'kazoo', [], () => undefined] as never[])
+          expectRefused(
+            thrownBy(() => make(scene.client, value)),
+            op,
+            'options',
+            value,
+          )
         for (const option of Object.keys(options)) {
           const wrong = wrongValues[option] ?? expect.fail(`no wrong values of ${option}`)
           // A value of SharedValue may be null, and a number of Counter a bigint.
           for (const value of wrong) {
             expectRefused(
               thrownBy(() => make(scene.client, { ...options, [option]: value } as never)),
+              op,
               option,
               value,
             )
           }
           const error = thrownBy(() => make(scene.client, { ...options, [`${option}x`]: 1 } as never))
-          expectRefused(error, `${option}x`, 1)
+          expectRefused(error, op, `${option}x`, 1)
           expect((error as Error).message).to.include(`did you mean '${option}'`)
         }
         await turns()
@@ -258,11 +136,13 @@ describe('the options', () => {
         expect(misuse).to.deep.equal([])
       }))
 
-    const optional = Object.keys(options).filter(option => !(name === 'Lease' && ['id', 'duration'].includes(option)))
+    const optional = Object.keys(options).filter(
+      option => !(name.startsWith('Lease') && ['id', 'duration'].includes(option)),
+    )
     it(`of ${name} count as absent if they are undefined`, () =>
       onStage(async ({ scene }) => {
         const absent = Object.fromEntries(optional.map(option => [option, undefined]))
-        const required = name === 'Lease' ? { id: 'me', duration: 60_000 } : {}
+        const required = name.startsWith('Lease') ? { id: 'me', duration: 60_000 } : {}
         await use(make(scene.client, { ...required, ...absent } as never) as never, scene.client)
       }))
   }
@@ -290,15 +170,17 @@ describe('the options', () => {
         await before?.(stage.scene)
         await turns()
         const sent = requests.count
+        const op = /(\w+)( |$)/.exec(name.replace(/^new /, ''))?.[1]
         const calling = (options: object) => Promise.resolve().then(() => call(stage.scene, options))
         for (const option of Object.keys(valid)) {
           for (const value of wrongValues[option] ?? [])
-            expectRefused(await outcomeOf(calling({ [option]: value })), option, value)
+            expectRefused(await outcomeOf(calling({ [option]: value })), op, option, value)
           // The calls without a timeout are given the signal alone.
-          if (!hasNoTimeout) expectRefused(await outcomeOf(calling({ [`${option}x`]: 1 })), `${option}x`, 1)
+          if (!hasNoTimeout) expectRefused(await outcomeOf(calling({ [`${option}x`]: 1 })), op, `${option}x`, 1)
         }
         if (!hasNoTimeout)
-          for (const value of [null, 5, 'x']) expectRefused(await outcomeOf(calling(value as never)), 'options', value)
+          for (const value of [null, 5, 'x'])
+            expectRefused(await outcomeOf(calling(value as never)), op, 'options', value)
         await turns()
         // A cache begins to read in its constructor.
         if (!name.startsWith('Cache')) expect(requests.count).to.equal(sent)

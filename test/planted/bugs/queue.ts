@@ -4,7 +4,7 @@ import type { BugsOfFile } from '../planted-bug.ts'
 export const queue: readonly BugsOfFile[] = [
   {
     file: 'src/recipes/node/cancellable.ts',
-    caughtBy: 'test/recipes/faults.test.ts',
+    caughtBy: 'test/recipes/signals.test.ts',
     bugs: [
       {
         bug: 'a lock that is granted while the call is being cancelled stays held',

@@ -83,13 +83,19 @@ export const recipes: readonly BugsOfFile[] = [
   },
   {
     file: 'src/recipes/coordination/barrier.ts',
-    caughtBy: 'test/recipes/coordination/barrier.test.ts',
+    caughtBy: 'test/recipes/lagging.test.ts',
     bugs: [
       {
         bug: 'a barrier that the connected server does not know yet lets a client pass',
-        from: 'const [{ changed }] = await Promise.all([reading, syncing])',
-        to: 'const [{ changed }] = await Promise.all([reading])',
+        from: 'const syncing = this.#client.sync(this.path, { signal })',
+        to: 'const syncing = Promise.resolve()',
       },
+    ],
+  },
+  {
+    file: 'src/recipes/coordination/barrier.ts',
+    caughtBy: 'test/recipes/coordination/barrier.test.ts',
+    bugs: [
       {
         bug: 'a member whose enter() fails is counted for ever',
         from: 'this.#withdraw(() => member.node.remove())',
@@ -153,7 +159,7 @@ export const recipes: readonly BugsOfFile[] = [
   },
   {
     file: 'src/recipes/data/queue-watch.ts',
-    caughtBy: 'test/recipes/data/queue-faults.test.ts',
+    caughtBy: 'test/recipes/lost-frames.test.ts',
     bugs: [
       {
         bug: 'a call that waits for an item does not learn that the session has ended',
@@ -198,6 +204,12 @@ export const recipes: readonly BugsOfFile[] = [
         from: 'this.#last = done.then(nothing, nothing)',
         to: 'void done.catch(nothing)',
       },
+    ],
+  },
+  {
+    file: 'src/recipes/data/shared-value.ts',
+    caughtBy: 'test/recipes/contract.test.ts',
+    bugs: [
       {
         bug: 'a write stores bytes that the caller changed after the call',
         from: 'data === null ? null : Buffer.from(data as Uint8Array)',
