@@ -19,12 +19,12 @@ describe('the option acl of a recipe', () => {
   for (const [name, { options, make, use }] of uses)
     it(`new ${name} gives it, as it was at the call, to each node at its path and below, and to none above`, async () => {
       const seen = new Map<string, readonly ACL[]>()
-      const onFrame = () => {
-        for (const [path, node] of stage?.server.snapshot().nodes ?? []) seen.set(path, node.acl)
+      let look: () => void = () => undefined
+      const stage = await Stage.open({ onFrame: () => look() })
+      const { clock, scene, server } = stage
+      look = () => {
+        for (const [path, node] of server.snapshot().nodes) seen.set(path, node.acl)
       }
-      let stage: Stage | undefined
-      stage = await Stage.open({ onFrame })
-      const { clock, scene } = stage
       const given = newACL()
       const object = make(scene.client, { ...options, acl: given } as never, '/above/recipe')
       for (const entry of given) Object.assign(entry, { perms: perms.read, id: { scheme: 'world', id: 'nobody' } })
