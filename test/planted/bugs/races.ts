@@ -32,7 +32,7 @@ export const races: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a caller that gives up leaves its node in the queue',
-        from: 'inBackground(client, (undo ?? ended)(done))',
+        from: 'else inBackground(client, undo(done), path)',
         to: '',
       },
     ],
