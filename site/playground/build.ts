@@ -1,5 +1,5 @@
 // Builds the playground: one HTML file, which loads no other.
-// May import: esbuild, playwright-core, site/browser-runtime, environment/chromium.ts, environment/procfs.ts.
+// May import: esbuild, playwright-core, site/browser-runtime, site/world/scenes.ts, environment/chromium.ts, environment/procfs.ts.
 import { build } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
@@ -29,9 +29,10 @@ export interface PlaygroundFrame {
 export async function playgroundPage(site?: PlaygroundFrame): Promise<string> {
   const [script, own] = await Promise.all([bundle(), styles()])
   const style = site === undefined ? own : `${own}\n${site.style}`
-  // Nothing but this script and this style may run or load, and the script of the site, whatever a link says.
+  // Nothing but this script and this style may run or load, and the script of the site, whatever a link says. A program
+  // of the editor runs in a worker of a `data:` address, which has no origin, and to which this policy applies too.
   const files = site === undefined ? '' : "'self' "
-  const policy = `default-src 'none'; script-src ${files}${sourceOf(script)}; style-src ${sourceOf(style)}; base-uri 'none'; form-action 'none'`
+  const policy = `default-src 'none'; script-src ${files}${sourceOf(script)}; style-src ${sourceOf(style)}; worker-src data:; base-uri 'none'; form-action 'none'`
   return `<!doctype html>
 <html lang="en"${site === undefined ? '' : ` data-home="${site.home}"`}>
 <head>

@@ -59,12 +59,12 @@ export function pictureOf(
   }
 }
 
-/** Returns the changes of a node so far, the oldest first. */
-export function historyOf({ transactions, clientOf }: Simulation, path: string): NodeChange[] {
+/** Returns the changes of a node so far, or those of all nodes, the oldest first. */
+export function historyOf({ transactions, clientOf }: Simulation, path?: string): NodeChange[] {
   return transactions.flatMap(({ at, record: { zxid, session, changes } }) =>
     changes
-      .filter(change => change.path === path)
-      .map(({ type }) => ({ at, zxid: hex(zxid), what: WHAT[type], path, client: clientOf.get(session) })),
+      .filter(change => path === undefined || change.path === path)
+      .map(({ type, path }) => ({ at, zxid: hex(zxid), what: WHAT[type], path, client: clientOf.get(session) })),
   )
 }
 
@@ -97,6 +97,7 @@ function clientOf(simulation: Simulation, machine: Machine, watches: readonly Wa
     requests: (connection?.log.unanswered ?? []).map(({ n }) => n),
     watches: watches.filter(watch => watch.session === session),
     journal: program.journal,
+    ended: program.ended,
   }
 }
 

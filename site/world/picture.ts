@@ -52,6 +52,14 @@ export interface ClientPicture {
   readonly watches: readonly WatchPicture[]
   /** What its program saw, oldest first: at most the last 50 entries. */
   readonly journal: readonly JournalEntry[]
+  /** How the program that a reader wrote ended; undefined while it runs, and if there is none. */
+  readonly ended: ProgramEnd | undefined
+}
+
+export interface ProgramEnd {
+  readonly at: number
+  /** The line is counted from 1; undefined if none of the program is known. */
+  readonly error?: { readonly message: string; readonly line: number | undefined }
 }
 
 /** The time for which a client holds a lock, or is past a barrier, as its own program sees it. */

@@ -2,9 +2,16 @@
 import { connect, ZooKeeperError, type Client, type State } from '../../src/index.ts'
 import type { Acquired, Take } from './recipes.ts'
 import type { Line } from './line.ts'
-import type { JournalEntry, Role, StoreWrite } from './picture.ts'
+import type { JournalEntry, ProgramEnd, Role, StoreWrite } from './picture.ts'
 import type { Process } from './process.ts'
 import type { Call, WriteProtection } from './story.ts'
+
+/** What a client runs in place of a recipe, once its session is open. */
+export type Main = (program: Program) => Promise<void>
+
+/** What a program can let happen to its own process and line. */
+export type OwnFault =
+  { readonly kind: 'stop' | 'unplug'; readonly seconds: number } | { readonly kind: 'cut' | 'kill' }
 
 /** The node to which a holder writes by `guard()`. */
 export const RESOURCE = '/resource'
@@ -24,6 +31,7 @@ export interface ProgramOptions {
   readonly connectString: string
   readonly random: () => number
   readonly take: Take | undefined
+  readonly main: Main | undefined
   readonly now: () => number
   /** Called with the id of each session. */
   readonly onSession: (session: bigint) => void
@@ -31,6 +39,8 @@ export interface ProgramOptions {
   readonly onTaken: () => void
   /** Called when it gives that up, or learns that it has lost it. */
   readonly onLeft: () => void
+  /** Lets something happen to this client, as a reader can. */
+  readonly suffer: (fault: OwnFault) => void
   /**
    * Sends a write to the store outside ZooKeeper, or only a token. Resolves with true if it accepts that.
    * @param lock the path of the own node of the lock
@@ -44,6 +54,8 @@ export class Program {
   state: State = 'connecting'
   role: Role = 'none'
   acquired: Acquired | undefined
+  /** How `main` ended; undefined while it runs, and if there is none. */
+  ended: ProgramEnd | undefined
   /** The virtual time at which the lease ends, as it was when the process was stopped. */
   leaseEndsAt = 0
   /** The numbers of frames that the client has sent and received, as its `onFrame` counts them. */
@@ -62,9 +74,10 @@ export class Program {
     return this.#journal.slice(-JOURNAL)
   }
 
-  /** Opens a session, and then takes part in the recipe. */
+  /** Opens a session, and then runs `main`, or takes part in the recipe. */
   async run(): Promise<void> {
-    if (await this.open()) await this.join()
+    const { main } = this.options
+    if (await this.open()) await (main === undefined ? this.join() : this.#runMain(main))
     this.#taken()
   }
 
@@ -150,6 +163,21 @@ export class Program {
     }
   }
 
+  /** Notes that `main` is in its critical section, until {@link leave}. */
+  enter(): void {
+    if (this.role === 'holding') throw new Error('enter() was called twice, without leave() between')
+    this.role = 'holding'
+    this.options.onTaken()
+    this.note('lock', 'enters')
+  }
+
+  leave(): void {
+    if (this.role !== 'holding') throw new Error('leave() was called without enter()')
+    this.role = 'done'
+    this.options.onLeft()
+    this.note('lock', 'leaves')
+  }
+
   /** Checks that it holds the lock, works, and then writes. */
   async write(protection: WriteProtection): Promise<void> {
     const { process, writeToStore } = this.options
@@ -197,6 +225,30 @@ export class Program {
     } catch (error) {
       this.note('error', sentenceOf(error))
     }
+  }
+
+  async #runMain(main: Main): Promise<void> {
+    try {
+      await main(this)
+      this.end()
+    } catch (error) {
+      this.end(error as Error)
+    }
+  }
+
+  /**
+   * Notes that `main` has ended, or failed. Only the first call counts.
+   * @param error has the line of the code, if it is known
+   */
+  end(error?: Error & { readonly line?: number | undefined }): void {
+    if (this.ended !== undefined) return
+    const at = this.options.now()
+    this.ended = error === undefined ? { at } : { at, error: { message: error.message, line: error.line } }
+    if (error === undefined) this.note('result', 'its program has ended')
+    else this.note('error', `its program has failed: ${error.message}`)
+    // A program that has ended is in no critical section.
+    this.role = 'done'
+    this.options.onLeft()
   }
 
   note(kind: JournalEntry['kind'], text: string): void {

@@ -4,13 +4,14 @@ import type { Stat } from '../../src/index.ts'
 import { Server, type MemberMessage, type TransactionRecord } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/index.ts'
 import { LATENCY } from './channel.ts'
+import { doIn } from './commands.ts'
 import { FrameLog } from './frame-log.ts'
 import { takes } from './recipes.ts'
 import { Line } from './line.ts'
 import { serverMessageOf, type ServerMessage } from './member-message.ts'
 import type { NodePicture, StoreWrite } from './picture.ts'
 import { Process } from './process.ts'
-import { Program } from './program.ts'
+import { Program, type Main } from './program.ts'
 import { seededRandom, type Random } from './seeded-random.ts'
 import { Store } from './store.ts'
 import type { Scenario } from './story.ts'
@@ -80,19 +81,24 @@ export class Simulation {
   /** True while a single server is stopped. */
   isServerAway = false
   #server!: Server
+  readonly #main: Main | undefined
   readonly #startedAt = this.clock.now()
   #randomSources = 0
   #connections = 0
   /** The number of clients that have not started yet, and of servers that are away. */
   #pending = 0
 
-  private constructor(scenario: Scenario) {
+  private constructor(scenario: Scenario, main: Main | undefined) {
     this.scenario = scenario
+    this.#main = main
   }
 
-  /** Starts the servers. The clients start when time passes. */
-  static async start(scenario: Scenario): Promise<Simulation> {
-    const simulation = new Simulation(scenario)
+  /**
+   * Starts the servers. The clients start when time passes.
+   * @param main what each client runs in place of the recipe
+   */
+  static async start(scenario: Scenario, main?: Main): Promise<Simulation> {
+    const simulation = new Simulation(scenario, main)
     simulation.#server = await Server.start({
       listen: false,
       servers: scenario.servers,
@@ -124,6 +130,11 @@ export class Simulation {
   get isAtRest(): boolean {
     const isReplicating = this.messages.some(({ kind }) => kind !== 'ping' && kind !== 'pong')
     return this.#pending === 0 && !isReplicating && [...this.machines.values()].every(isAtRest)
+  }
+
+  /** True if what each client runs in place of a recipe has ended, or its process is dead. */
+  get isOver(): boolean {
+    return [...this.machines.values()].every(({ process, program }) => process.isDead || program.ended !== undefined)
   }
 
   /** The messages between servers that are on their way. A cut, and the end of a server, stop them. */
@@ -208,6 +219,8 @@ export class Simulation {
       connectString: server.connectString,
       random: this.#newRandom(),
       take: takes[this.scenario.recipe],
+      main: this.#main,
+      suffer: fault => doIn(this, { ...fault, client: id }),
       onSession: session => void this.clientOf.set(session, id),
       onTaken: () => void this.takings.push({ client: id, at: this.now, until: undefined }),
       onLeft: () => this.endTaking(id),

@@ -50,7 +50,11 @@ function oneOf<T>(name: string, texts: readonly string[], values: readonly T[]):
   }
 }
 
-function stringOf(name: string, longest: number, problemOf: (text: string) => boolean = () => false): Format<string> {
+export function stringOf(
+  name: string,
+  longest: number,
+  problemOf: (text: string) => boolean = () => false,
+): Format<string> {
   const check = (text: string): string => {
     if (text.length > longest || !text.isWellFormed() || problemOf(text))
       throw new LinkError(`The ${name} of the link is malformed or too long.`)

@@ -5,6 +5,7 @@ import { isLinkable } from './story-link.ts'
 import type { ServerMessage } from './member-message.ts'
 import type { NodeChange, Picture } from './picture.ts'
 import { historyOf, pictureOf, type ReleaseStart } from './picture-of.ts'
+import type { Main } from './program.ts'
 import { Simulation, type ObservedTraffic } from './simulation.ts'
 import { LIMITS, type Command, type Intervention, type Scenario, type Story } from './story.ts'
 import type { WireFrame } from './wire-frame.ts'
@@ -18,9 +19,29 @@ const CHECK = 10_000
 /** How often `settle` looks, in milliseconds. */
 const LOOK = 5
 
+/** What a page shows: a world, or one that runs elsewhere. */
+export type ShownWorld = Pick<
+  World,
+  | 'now'
+  | 'frames'
+  | 'messages'
+  | 'isFull'
+  | 'story'
+  | 'picture'
+  | 'history'
+  | 'step'
+  | 'advance'
+  | 'advanceToFrame'
+  | 'settle'
+  | 'act'
+  | 'replayed'
+  | 'close'
+>
+
 export class World {
   readonly #simulation: Simulation
   readonly #scenario: Scenario
+  readonly #main: Main | undefined
   /** The commands that are done. */
   readonly #done: Intervention[] = []
   /** The commands that follow in the story. */
@@ -33,13 +54,15 @@ export class World {
   #wanted = Infinity
   #reached: () => void = () => undefined
 
-  private constructor(scenario: Scenario, simulation: Simulation) {
+  private constructor(scenario: Scenario, main: Main | undefined, simulation: Simulation) {
     this.#scenario = scenario
+    this.#main = main
     this.#simulation = simulation
   }
 
-  static async open(scenario: Scenario): Promise<World> {
-    const world = new World(scenario, await Simulation.start(scenario))
+  /** @param main what each client runs in place of the recipe */
+  static async open(scenario: Scenario, main?: Main): Promise<World> {
+    const world = new World(scenario, main, await Simulation.start(scenario, main))
     world.#simulation.log.onFrame = () => world.#onFrame()
     return world
   }
@@ -50,8 +73,8 @@ export class World {
    * @param frames default: those of the story, and its time after them. If fewer are sent within an hour, the world
    * stands after the last
    */
-  static async replay(story: Story, frames?: number): Promise<World> {
-    const world = await World.open(story.scenario)
+  static async replay(story: Story, frames?: number, main?: Main): Promise<World> {
+    const world = await World.open(story.scenario, main)
     world.#pending = [...story.commands]
     const shown = frames ?? story.frames
     await world.#runTo(shown)
@@ -115,14 +138,30 @@ export class World {
     })
   }
 
+  /** Lets time pass until a frame has been sent, at most some whole milliseconds, and shows the frames of that moment. */
+  advanceToFrame(ms: number): Promise<void> {
+    const shown = this.#shown
+    const until = this.now + Math.floor(ms)
+    return this.#advanceBy(1, () => this.#sent > shown || this.now >= until)
+  }
+
   /** Lets time pass until no frame but pings is on its way and no request waits, at most a minute. */
   settle(): Promise<void> {
-    return this.#inTurn(async () => {
-      const until = this.now + LONGEST_UNREST
-      do await this.#advance(LOOK)
-      while (!this.#simulation.isAtRest && this.now < until && !this.isFull)
-      this.#shown = this.#sent
-    })
+    const until = this.now + LONGEST_UNREST
+    return this.#advanceBy(LOOK, () => this.#simulation.isAtRest || this.now >= until)
+  }
+
+  /**
+   * Lets time pass until what the clients run in place of a recipe has ended.
+   * @param at the virtual time at which it ends otherwise
+   */
+  finish(at: number): Promise<void> {
+    return this.#advanceBy(LOOK, () => (this.#simulation.isOver && this.#simulation.isAtRest) || this.now >= at)
+  }
+
+  /** Returns a world with the same story, up to a number of frames. */
+  replayed(frames: number): Promise<ShownWorld> {
+    return World.replay(this.story, frames, this.#main)
   }
 
   /**
@@ -153,8 +192,8 @@ export class World {
     return this.#simulation.observed
   }
 
-  /** Returns the changes of a node so far, the oldest first. */
-  history(path: string): NodeChange[] {
+  /** Returns the changes of a node so far, or those of all nodes, the oldest first. */
+  history(path?: string): NodeChange[] {
     return historyOf(this.#simulation, path)
   }
 
@@ -213,6 +252,15 @@ export class World {
     // Rejects if no frame is sent.
     await this.#simulation.clock.until(reached, { within: Math.min(PATIENCE, this.#left) }).catch(() => undefined)
     this.#wanted = Infinity
+  }
+
+  /** Lets time pass in steps until something is true, and shows all frames that are sent until then. */
+  #advanceBy(ms: number, isReached: () => boolean): Promise<void> {
+    return this.#inTurn(async () => {
+      do await this.#advance(ms)
+      while (!isReached() && !this.isFull)
+      this.#shown = this.#sent
+    })
   }
 
   async #advance(ms: number): Promise<void> {

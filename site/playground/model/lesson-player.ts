@@ -2,7 +2,7 @@
 import { LessonRun, type LessonView, type Stage } from '../../lessons/lesson-run.ts'
 import type { Lesson } from '../../lessons/lesson.ts'
 import { linkOf, storyOf } from '../../world/story-link.ts'
-import { World } from '../../world/world.ts'
+import { World, type ShownWorld } from '../../world/world.ts'
 import { virtualTimeOf } from './pace.ts'
 import type { View } from './view.ts'
 import type { WorkQueue } from './work-queue.ts'
@@ -114,7 +114,7 @@ export class LessonPlayer {
     return this.#host.view
   }
 
-  #stageOf(world: () => World): Stage {
+  #stageOf(world: () => ShownWorld): Stage {
     const advance = async (ms: number) => {
       const until = world().now + ms
       while (!this.#isHasty && world().now < until) {
@@ -169,7 +169,7 @@ export class LessonPlayer {
 }
 
 /** Returns when the world will be at rest: tries it in a copy. */
-async function restAfter(world: World): Promise<number> {
+async function restAfter(world: ShownWorld): Promise<number> {
   const copy = await World.replay(world.story)
   await copy.advance(Math.max(0, world.now - copy.now))
   await copy.settle()

@@ -1,13 +1,16 @@
 // The state of the page: the world, where the reader stands, what is chosen. The only owner of this state.
-// May import: site/lessons, site/world.
+// May import: site/lab, site/lessons, site/world.
+import { programIn } from '../../lab/program-link.ts'
+import type { StartWorld } from '../../lab/world-port.ts'
 import { lessonIn, lessonLinkOf } from '../../lessons/lesson-link.ts'
 import { linkOf, storyOf } from '../../world/story-link.ts'
 import type { ServerMessage } from '../../world/member-message.ts'
 import type { NodeChange, Picture } from '../../world/picture.ts'
 import type { Command, Scenario, Story } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
-import { World } from '../../world/world.ts'
+import { World, type ShownWorld } from '../../world/world.ts'
 import { CostBook } from './cost-book.ts'
+import { Editor, isOver, runToEnd } from './editor.ts'
 import { LessonPlayer } from './lesson-player.ts'
 import { nextSpeed, virtualTimeOf, type Speed } from './pace.ts'
 import { selectionOf, type Selection } from './selection.ts'
@@ -25,6 +28,7 @@ const STILL_MS = 700
 export class Playground {
   readonly #view: View
   readonly #lessons: LessonPlayer
+  readonly #editor: Editor
   #playing = false
   #speed: Speed = 1
   #selection: Selection | undefined
@@ -43,8 +47,9 @@ export class Playground {
   #stillFor = 0
   readonly #listeners = new Set<() => void>()
 
-  private constructor(world: World) {
+  private constructor(world: World, startWorld: StartWorld) {
     this.#view = new View(world)
+    this.#editor = new Editor(startWorld)
     this.#lessons = new LessonPlayer({
       view: this.#view,
       work: this.#work,
@@ -59,9 +64,12 @@ export class Playground {
     })
   }
 
-  /** Opens the story or the lesson of a link. If there is no link, or it cannot be read, opens `otherwise`. */
-  static async open(link: string, otherwise: Story): Promise<Playground> {
-    const playground = new Playground(await World.replay(otherwise))
+  /**
+   * Opens the story, the lesson or the program of a link. If there is no link, or it cannot be read, opens `otherwise`.
+   * @param startWorld starts the world of a program, where it cannot harm the page
+   */
+  static async open(link: string, otherwise: Story, startWorld: StartWorld): Promise<Playground> {
+    const playground = new Playground(await World.replay(otherwise), startWorld)
     playground.#isFresh = link === ''
     if (link !== '') await playground.openLink(link)
     // Shows the frames in flight, not at their start.
@@ -95,14 +103,22 @@ export class Playground {
     return this.picture.story
   }
 
-  /** The link to what the page shows, and what its address ends with: a step of a lesson, or else the story. */
+  /**
+   * The link to what the page shows, and what its address ends with: a step of a lesson, a program, or else the story.
+   * Empty if the program is too long for a link.
+   */
   get link(): string {
     const lesson = this.#lessons.shown
-    return lesson === undefined ? linkOf(this.story) : lessonLinkOf(lesson.id, lesson.step)
+    if (lesson !== undefined) return lessonLinkOf(lesson.id, lesson.step)
+    return this.#editor.isShown ? (this.#editor.linkWith(this.#view.world) ?? '') : linkOf(this.story)
   }
 
   get lessons(): LessonPlayer {
     return this.#lessons
+  }
+
+  get editor(): Editor {
+    return this.#editor
   }
 
   get playing(): boolean {
@@ -166,10 +182,11 @@ export class Playground {
     this.#say(`Speed ${this.#speed}`)
   }
 
-  /** Starts the scenario from its beginning, and leaves the lesson. */
+  /** Starts the scenario from its beginning, and leaves the lesson, and the program unless its clients still fit. */
   start(scenario: Scenario): Promise<void> {
     this.#playing = false
     this.#lessons.leave()
+    if (scenario.recipe !== 'bare-clients') this.#editor.leave()
     return this.#work.do(async () => this.#replace(await World.open(scenario)))
   }
 
@@ -178,8 +195,32 @@ export class Playground {
     this.#lessons.leave()
     return this.#work.do(async () => {
       const told = lessonIn(link)
-      if (told === undefined) this.#replace(await World.replay(storyOf(link)))
-      else await this.#lessons.open(told.lesson, told.step)
+      const program = programIn(link)
+      if (told !== undefined) await this.#lessons.open(told.lesson, told.step)
+      else this.#replace(program ? await World.open(program.story.scenario) : await World.replay(storyOf(link)))
+      if (program === undefined) this.#editor.leave()
+      else this.#editor.open(program)
+    })
+  }
+
+  /** Changes the program of the editor. It does not run. */
+  write(text: string): void {
+    this.#lessons.leave()
+    this.#editor.write(text)
+    this.#changed()
+  }
+
+  /** Runs the program of the editor to its end, in a world of its own. */
+  run(): Promise<void> {
+    this.#playing = false
+    this.#lessons.leave()
+    return this.#work.do(async () => {
+      const world = await this.#editor.start(this.story.scenario)
+      this.#replace(world)
+      await runToEnd(world, () => {
+        this.#look()
+        this.#changed()
+      })
     })
   }
 
@@ -213,7 +254,18 @@ export class Playground {
     this.#playing = false
     return this.#work.do(async () => {
       const frames = Math.max(0, typeof frame === 'number' ? frame : frame())
-      this.#replace(await World.replay(this.story, frames))
+      this.#replace(await this.#view.world.replayed(frames))
+      this.#say(describeLast(this.frames))
+    })
+  }
+
+  /** Goes to a moment of the past, in virtual milliseconds. */
+  goToTime(at: number): Promise<void> {
+    this.#playing = false
+    return this.#work.do(async () => {
+      const world = await this.#view.world.replayed(this.frames.filter(({ sentAt }) => sentAt <= at).length)
+      await world.advance(Math.max(0, at - world.now))
+      this.#replace(world)
       this.#say(describeLast(this.frames))
     })
   }
@@ -245,10 +297,12 @@ export class Playground {
     if (!still && this.#view.passWithin(virtual)) return Promise.resolve()
     return this.#work.do(async () => {
       if (this.#view.world.isFull) throw new Error(FULL)
+      const wasOver = isOver(this.#view.world)
       if (still) await this.#view.world.step()
       else await this.#view.pass(virtual)
       if (still) this.#view.look()
       this.#remember()
+      if (!wasOver && isOver(this.#view.world)) this.#playing = false
     })
   }
 
@@ -264,7 +318,7 @@ export class Playground {
     this.#say('The plot is complete.')
   }
 
-  #replace(world: World): void {
+  #replace(world: ShownWorld): void {
     const old = this.#view.world
     this.#view.replace(world)
     this.#error = undefined

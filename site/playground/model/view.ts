@@ -1,14 +1,14 @@
 // What the page sees of the world: its picture, its frames, and the time between two whole milliseconds.
 import type { Picture } from '../../world/picture.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
-import type { World } from '../../world/world.ts'
+import type { ShownWorld } from '../../world/world.ts'
 import type { Traffic } from './pace.ts'
 
 /** How long the stage shows that a frame has arrived, in virtual ms. */
 const LANDING = 2
 
 export class View {
-  #world: World
+  #world: ShownWorld
   #picture: Picture
   #frames: readonly WireFrame[] = []
   /** The frames that have not arrived, or arrived a moment ago. */
@@ -18,13 +18,13 @@ export class View {
   /** The virtual time that is shown. The world counts whole milliseconds; frames fly between them too. */
   #now = 0
 
-  constructor(world: World) {
+  constructor(world: ShownWorld) {
     this.#world = world
     this.#picture = world.picture()
     this.look()
   }
 
-  get world(): World {
+  get world(): ShownWorld {
     return this.#world
   }
 
@@ -79,7 +79,7 @@ export class View {
     this.#observe()
   }
 
-  replace(world: World): void {
+  replace(world: ShownWorld): void {
     this.#world = world
     this.#recent = []
     this.#taken = 0
@@ -97,7 +97,8 @@ export class View {
   async pass(ms: number): Promise<void> {
     const until = this.#now + ms
     const sent = this.#world.frames.length
-    while (until >= this.#world.now + 1 && this.#world.frames.length === sent) await this.#world.advance(1)
+    const whole = Math.floor(until - this.#world.now)
+    if (whole > 0) await this.#world.advanceToFrame(whole)
     const isFrame = this.#world.frames.length > sent
     this.look()
     if (!isFrame) this.#now = Math.max(this.#now, until)

@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks'
 import type { Playground } from '../model/playground.ts'
 import { Costs } from './costs.tsx'
 import { Commands } from './commands.tsx'
+import { Editor } from './editor.tsx'
 import { Inspector } from './inspector.tsx'
 import { Keys } from './keys.tsx'
 import { Lanes } from './lanes.tsx'
@@ -83,6 +84,7 @@ export function App({ playground, home }: PageProps) {
         </section>
         <aside class="side" aria-label="Lessons, commands and details">
           <LessonCard playground={playground} />
+          <Editor playground={playground} />
           {isToRead ? [inspector, commands] : [commands, inspector]}
         </aside>
       </div>

@@ -1,2 +1,6 @@
 /** Matches while the reader wants no motion. */
-export const stillness = matchMedia('(prefers-reduced-motion: reduce)')
+export const stillness = {
+  get matches(): boolean {
+    return matchMedia('(prefers-reduced-motion: reduce)').matches
+  },
+}

@@ -2,12 +2,13 @@ import { expect } from 'chai'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import { linkOf } from '../../../site/world/story-link.ts'
 import { LIMITS, type Story } from '../../../site/world/story.ts'
+import { startInProcess } from '../support/in-process-world.ts'
 import { Playground } from '../../../site/playground/model/playground.ts'
 
 const START: Story = { scenario: { recipe: 'mutex', clients: 3, servers: 1, seed: 2 }, commands: [], frames: 0 }
 
 describe('the state of the playground', () => {
-  const open = (link = '') => Playground.open(link, START)
+  const open = (link = '') => Playground.open(link, START, startInProcess)
 
   it('goes a frame forward and back, and is then as before', async () => {
     const playground = await open()

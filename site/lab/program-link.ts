@@ -1,0 +1,46 @@
+// A program that a reader wrote as the last part of a link, and back: `program=` with the text, `;`, and the link of the
+// story of its clients. A link is untrusted, and each program with its story has exactly one.
+// May import: site/world, src/index.ts, src/recipes/index.ts.
+import { linkOf, LinkError, storyOf, stringOf } from '../world/story-link.ts'
+import type { Scenario, Story } from '../world/story.ts'
+
+/** No link of a story starts with it. */
+const PREFIX = 'program='
+/** The longest program, in characters, and the longest link of one. */
+export const LONGEST_PROGRAM = 4_000
+const LONGEST_LINK = 16_000
+
+const text = stringOf('program', LONGEST_PROGRAM)
+
+/** A program, and the clients that run it. */
+export interface WrittenProgram {
+  readonly text: string
+  readonly story: Story
+}
+
+/** Clients that run a program take part in no recipe. */
+export const clientsFor = ({ clients, servers, seed }: Omit<Scenario, 'recipe'>): Scenario => ({
+  ...{ recipe: 'bare-clients', clients, servers, seed },
+})
+
+/** @throws LinkError if the program or its story is too long for a link */
+export function programLinkOf(program: WrittenProgram): string {
+  const link = `${PREFIX}${text.write(program.text)};${linkOf(program.story)}`
+  if (link.length > LONGEST_LINK) throw new LinkError('The program is too long for a link.')
+  return link
+}
+
+/**
+ * Returns the program of a link. Undefined if the link is not one of a program.
+ * @throws LinkError if it is malformed
+ */
+export function programIn(link: string): WrittenProgram | undefined {
+  if (!link.startsWith(PREFIX)) return undefined
+  if (link.length > LONGEST_LINK) throw new LinkError(`The link of a program has at most ${LONGEST_LINK} characters.`)
+  const end = link.indexOf(';')
+  if (end === -1) throw new LinkError('The link is damaged.')
+  const program = { text: text.read(link.slice(PREFIX.length, end)), story: storyOf(link.slice(end + 1)) }
+  if (program.story.scenario.recipe !== 'bare-clients') throw new LinkError('The link is damaged.')
+  if (programLinkOf(program) !== link) throw new LinkError('The link is damaged.')
+  return program
+}

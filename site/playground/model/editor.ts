@@ -1,0 +1,115 @@
+// The program that the reader writes, and its last run.
+import { verdictOf, type Verdict } from '../../lab/judge.ts'
+import { clientsFor, programLinkOf, type WrittenProgram } from '../../lab/program-link.ts'
+import { RemoteWorld } from '../../lab/remote-world.ts'
+import type { StartWorld } from '../../lab/world-port.ts'
+import { LinkError } from '../../world/story-link.ts'
+import type { Scenario, Story } from '../../world/story.ts'
+import type { ShownWorld } from '../../world/world.ts'
+
+/** How long a program runs at most, in virtual milliseconds. */
+export const LONGEST_RUN = 60_000
+const PART = 1000
+
+/** What the reader begins with. */
+const FIRST = `// Each client runs this. \`me\` is its number.
+while (true) {
+  try {
+    await zk.create('/lock', \`\${me}\`, { mode: 'ephemeral' })
+    break
+  } catch (error) {
+    if (error.code !== 'NODEEXISTS') throw error
+    await sleep(50)
+  }
+}
+enter() // the judge looks from here
+await sleep(100)
+leave() // to here
+await zk.delete('/lock')
+`
+
+export class Editor {
+  readonly #start: StartWorld
+  #text = FIRST
+  /** True if the page shows this program, or the clients that will run it. */
+  #isShown = false
+  /** What happens to the clients of the text. A link of a program can have such commands. */
+  #commands: Story['commands'] = []
+
+  constructor(start: StartWorld) {
+    this.#start = start
+  }
+
+  get text(): string {
+    return this.#text
+  }
+
+  get isShown(): boolean {
+    return this.#isShown
+  }
+
+  /** Changes the text. What has run stays as it is. */
+  write(text: string): void {
+    this.#text = text
+    this.#commands = []
+    this.#isShown = true
+  }
+
+  /** Shows the program of a link. It does not run before the reader wants it to. */
+  open({ text, story }: WrittenProgram): void {
+    this.write(text)
+    this.#commands = story.commands
+  }
+
+  /** Leaves the program. Its text stays. */
+  leave(): void {
+    this.#isShown = false
+  }
+
+  /** Starts the text with these clients. No time has passed yet. */
+  start(scenario: Scenario): Promise<RemoteWorld> {
+    this.#isShown = true
+    return RemoteWorld.open(this.#start, { text: this.#text, story: this.#storyOf(scenario) }, 0)
+  }
+
+  /** Returns the link to the text, and to the story of its run if it is the text that ran. Undefined if it is too long. */
+  linkWith(shown: ShownWorld): string | undefined {
+    const { story } = shown
+    try {
+      return programLinkOf({
+        text: this.#text,
+        story: this.isChanged(shown) ? this.#storyOf(story.scenario) : story,
+      })
+    } catch (error) {
+      if (error instanceof LinkError) return undefined
+      throw error
+    }
+  }
+
+  /** True if the text is not what ran. */
+  isChanged(shown: ShownWorld): boolean {
+    return !(shown instanceof RemoteWorld) || shown.text !== this.#text
+  }
+
+  /** Judges the run that is shown. Undefined if no program has run. */
+  verdictOn(shown: ShownWorld): Verdict | undefined {
+    return shown instanceof RemoteWorld ? verdictOf(shown.picture()) : undefined
+  }
+
+  #storyOf(scenario: Scenario): Story {
+    return { scenario: clientsFor(scenario), commands: this.#commands, frames: 0 }
+  }
+}
+
+/** Lets a program run until it has ended, at most for {@link LONGEST_RUN}. */
+export async function runToEnd(world: RemoteWorld, onProgress: () => void): Promise<void> {
+  // In parts, so that what a program did is seen even if it then loops for ever.
+  for (let at = PART; at <= LONGEST_RUN && !isOver(world) && !world.isFull; at += PART) {
+    await world.finish(at)
+    onProgress()
+  }
+}
+
+/** True if a program has run, and has ended at each client. */
+export const isOver = (shown: ShownWorld): boolean =>
+  shown instanceof RemoteWorld && verdictOf(shown.picture()).unfinished.length === 0

@@ -1,0 +1,155 @@
+import { useRef } from 'preact/hooks'
+import { LONGEST_PROGRAM } from '../../lab/program-link.ts'
+import { describeOverlap, describeVerdict } from '../model/verdict.ts'
+import type { Props } from './props.ts'
+
+/** How many overlaps and failures are listed. */
+const LISTED = 5
+/** What Tab inserts. */
+const TAB = '  '
+
+/** A program for all clients: the reader writes it, it runs in the virtual world, and the judge looks for overlaps. */
+export function Editor({ playground }: Props) {
+  const { editor } = playground
+  return (
+    <details class="panel editor" open={editor.isShown}>
+      <summary>
+        <h2>Write a program</h2> <span class="faint">each client runs it, and a judge looks for two holders</span>
+      </summary>
+      <div class="editor-body">
+        <Text playground={playground} />
+        <div class="buttons">
+          <button type="button" class="main" disabled={playground.isBusy} onClick={() => void playground.run()}>
+            Run
+          </button>
+          <button
+            type="button"
+            disabled={playground.frames.length === 0}
+            onClick={() => void playFromStart(playground)}
+          >
+            Watch it from the start
+          </button>
+        </div>
+        {playground.link === '' && <p class="bad">The program is too long for a link.</p>}
+        <Judged playground={playground} />
+        <Names />
+      </div>
+    </details>
+  )
+}
+
+async function playFromStart(playground: Props['playground']): Promise<void> {
+  await playground.goTo(0)
+  playground.play()
+}
+
+function Text({ playground }: Props) {
+  // After Escape, Tab leaves the text as it leaves other fields.
+  const isLeaving = useRef(false)
+  const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLTextAreaElement }) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault()
+      void playground.run()
+    } else if (event.key === 'Tab' && !event.shiftKey && !isLeaving.current) {
+      event.preventDefault()
+      event.currentTarget.setRangeText(TAB, event.currentTarget.selectionStart, event.currentTarget.selectionEnd, 'end')
+      playground.write(event.currentTarget.value)
+    }
+    isLeaving.current = event.key === 'Escape'
+  }
+  const lines = playground.editor.text.split('\n').length
+  return (
+    <>
+      <label class="field">
+        <span>The program of each client</span>
+        <span class="code">
+          <span class="line-numbers" aria-hidden="true">
+            {Array.from({ length: lines }, (_, i) => i + 1).join('\n')}
+          </span>
+          <textarea
+            rows={Math.max(12, lines)}
+            spellcheck={false}
+            autocapitalize="off"
+            autocomplete="off"
+            maxLength={LONGEST_PROGRAM}
+            aria-describedby="editor-keys"
+            value={playground.editor.text}
+            onInput={event => playground.write(event.currentTarget.value)}
+            onKeyDown={onKeyDown}
+          />
+        </span>
+      </label>
+      <p class="faint" id="editor-keys">
+        Tab indents; Escape and then Tab leaves the text. Ctrl and Enter run the program.
+      </p>
+    </>
+  )
+}
+
+/** What the judge says of the last run. */
+function Judged({ playground }: Props) {
+  const { editor, view } = playground
+  const verdict = editor.verdictOn(view.world)
+  return (
+    <div class="verdict" aria-live="polite">
+      {verdict === undefined && editor.isShown && (
+        <p class="sentence">This program has not run yet. Read it, and then press Run.</p>
+      )}
+      {verdict !== undefined && editor.isChanged(view.world) && (
+        <p class="faint">You have changed the program since this run.</p>
+      )}
+      {verdict !== undefined && (
+        <>
+          <p class={verdict.overlaps.length > 0 || verdict.failures.length > 0 ? 'bad' : 'sentence'}>
+            <b>{describeVerdict(verdict)}</b>
+          </p>
+          <ul class="links">
+            {verdict.overlaps.slice(0, LISTED).map(overlap => (
+              <li key={`${overlap.clients.join()} ${overlap.from}`}>
+                <button type="button" class="link" onClick={() => void playground.goToTime(overlap.from)}>
+                  {describeOverlap(overlap)}
+                </button>
+              </li>
+            ))}
+            {verdict.failures.slice(0, LISTED).map(({ client, message }) => (
+              <li key={client} class="bad">
+                Client {client} failed: {message}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  )
+}
+
+function Names() {
+  return (
+    <details class="names">
+      <summary>What a program can use</summary>
+      <dl class="facts">
+        {NAMES.map(([name, meaning]) => (
+          <div key={name}>
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
+
+const NAMES = [
+  ['zk', 'the client, connected: await zk.create(path, data, { mode })'],
+  ['me, clients', 'the number of this client, from 1, and that of all clients'],
+  ['enter(), leave()', 'tell the judge that this client is inside, and is not any more'],
+  ['sleep(ms)', 'waits in virtual time: await sleep(100)'],
+  ['console.log()', 'writes into the journal of the client'],
+  ['stop(seconds)', 'this process does nothing for that time, as in a long garbage collection: await stop(15)'],
+  ['unplug(seconds)', 'nothing that this client sends or gets arrives in that time'],
+  ['cut()', 'ends its connection; both ends notice'],
+  ['kill()', 'its process dies: await kill()'],
+  ['Mutex, …', 'all of zkwire and zkwire/recipes, except for connect() and supervise()'],
+] as const

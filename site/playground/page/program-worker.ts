@@ -1,0 +1,51 @@
+// The worker in which a program runs. It has the code of this page, without its document: the page hands it over as a
+// `data:` address. Such a worker has an origin of its own, which has no storage, and keeps to the policy of the page:
+// no network, no other code.
+import { codeOf, failUnhandled, linesIn, mainOf, RECEIVER, type Script } from '../../lab/script.ts'
+import { ServedWorld } from '../../lab/served-world.ts'
+import type { Answer, Request, StartWorld } from '../../lab/world-port.ts'
+
+/** What the worker says. */
+type Message = { readonly answer: Answer } | { readonly problem: string }
+
+/** Returns what starts a worker. @param ownCode the code of the page's script */
+export const workersOf =
+  (ownCode: string): StartWorld =>
+  (text, { answered, failed }) => {
+    // The code of the program is on the lines after those of the page, so an error tells its line.
+    const code = `${ownCode}\n${codeOf(text, linesIn(ownCode))}`
+    const worker = new Worker(`data:text/javascript;charset=utf-8,${encodeURIComponent(code)}`)
+    worker.onmessage = ({ data }: MessageEvent<Message>) =>
+      'answer' in data ? answered(data.answer) : failed(data.problem)
+    worker.onerror = (event: Event) => {
+      event.preventDefault()
+      // An event without a message is not one of the code.
+      if (!(event instanceof ErrorEvent)) {
+        failed('This browser does not run programs of the page.')
+        return
+      }
+      const line = Math.max(1, Math.min(event.lineno - linesIn(ownCode) - 1, linesIn(text)))
+      failed(`Line ${line}: ${event.message.replace(/^Uncaught /, '')}`)
+    }
+    return { send: request => worker.postMessage(request), end: () => worker.terminate() }
+  }
+
+/** Makes this script, which runs in a worker, the place where a program runs. */
+export function servePrograms(): void {
+  const say = postMessage as (message: Message) => void
+  let world: ServedWorld | undefined
+  const receive = (firstLine: number, lines: number, script: Script) =>
+    (world ??= new ServedWorld(mainOf(firstLine, lines, script)))
+  Object.assign(globalThis, { [RECEIVER]: receive })
+  addEventListener('message', ({ data }: MessageEvent<Request>) => {
+    void world?.answer(data).then(answer => say({ answer }))
+  })
+  addEventListener('unhandledrejection', event => {
+    event.preventDefault()
+    const reason: unknown = event.reason
+    if (failUnhandled(reason)) return
+    say({
+      problem: `A promise was rejected, and the program did not catch it: ${reason instanceof Error ? reason.message : String(reason)}`,
+    })
+  })
+}
