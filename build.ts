@@ -1,9 +1,10 @@
-// `npm run build`: the ES modules in dist, and CommonJS modules in dist/cjs. Jest and other loaders that implement
-// require() themselves cannot load ES modules.
+// `npm run build`: the ES modules in dist, CommonJS modules in dist/cjs, and the page of `zkwire playground`. Jest and
+// other loaders that implement require() themselves cannot load ES modules.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import manifest from './package.json' with { type: 'json' }
+import { playgroundPage } from './site/playground/build.ts'
 
 /** Not `tsc`, because TypeScript 6 has a command of that name too. */
 const COMPILER = 'node_modules/typescript/bin/tsc'
@@ -18,6 +19,7 @@ for (const project of ['tsconfig.build.json', 'tsconfig.commonjs.json']) {
   if (status !== 0) process.exit(1)
 }
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n')
+writeFileSync('dist/playground.html', await playgroundPage())
 
 for (const file of readdirSync('dist/cjs', { recursive: true, encoding: 'utf8' }))
   if (file.endsWith('.d.ts')) completeDeclarations(file)

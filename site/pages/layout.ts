@@ -163,7 +163,8 @@ export function withPolicy(page: string): string {
   const own = [...new Set([...elements, ...attributes])]
   const code = [...page.matchAll(/<script type="module">([^]*?)<\/script>/g)].map(([, text = '']) => hash(text))
   const styles = ["'self'", ...(attributes.length > 0 ? ["'unsafe-hashes'"] : []), ...own].join(' ')
-  const policy = `default-src 'none'; script-src ${["'self'", ...code].join(' ')}; style-src ${styles}; img-src 'self'; base-uri 'none'; form-action 'none'`
+  const frames = page.includes('class="scene"') ? "; frame-src 'self'" : ''
+  const policy = `default-src 'none'; script-src ${["'self'", ...code].join(' ')}; style-src ${styles}; img-src 'self'${frames}; base-uri 'none'; form-action 'none'`
   return page.replace(
     /<meta charset="utf-8" \/>/,
     charset => `${charset}<meta http-equiv="Content-Security-Policy" content="${policy}" />`,

@@ -17,12 +17,12 @@ export interface LinkTable {
 /** Where the playground is written to in the repository. */
 export const PLAYGROUND = 'site/dist/playground.html'
 
-/** How documents tell the readers of the repository to make the playground, which is a page of the site. */
-const HOW_TO_MAKE_IT = /In the\s+repository,\s+`npm run site:playground` writes it to `site\/dist\/playground\.html`\./g
+/** How documents tell their readers to open the playground, which is a page of the site. */
+const HOW_TO_OPEN_IT = /`npx zkwire playground` serves it\./g
 
 /** Returns the Markdown text of a guide: the sections that it takes, or the whole document. */
 export function textOf({ document: path, sections, title }: Guide, text: string): string {
-  const document = text.replaceAll(HOW_TO_MAKE_IT, `[Open it](${posix.relative(posix.dirname(path), PLAYGROUND)}).`)
+  const document = text.replaceAll(HOW_TO_OPEN_IT, `[Open it](${posix.relative(posix.dirname(path), PLAYGROUND)}).`)
   if (sections === undefined) return document
   const all = sectionsOf(document)
   const taken = sections.map(heading => {

@@ -1,6 +1,7 @@
 // Markdown to HTML, with anchors, highlighted code and tables that scroll on their own.
 import MarkdownIt from 'markdown-it'
 import { html, Html } from '../../bench/report/html.ts'
+import { SCENES, sceneOf } from '../world/scenes.ts'
 import { anchors } from './document.ts'
 import type { Highlighter } from './highlight.ts'
 
@@ -88,8 +89,13 @@ export class Markdown {
     rules.image = tokens => {
       const token = tokens.find(({ type }) => type === 'image')
       const address = linking.link(String(token?.attrGet('src')))
+      const picture = html`<img src="${address}" alt="${token?.content ?? ''}" />`
+      const scene = SCENES[sceneOf(address) ?? '']
+      // The script of the site puts the playground in the place of the picture.
       return String(
-        html`<span class="picture" tabindex="0"><img src="${address}" alt="${token?.content ?? ''}" /></span>`,
+        scene === undefined
+          ? html`<span class="picture" tabindex="0">${picture}</span>`
+          : html`<a class="scene" href="playground.html#${scene.link}">${picture}</a>`,
       )
     }
     rules.heading_open = (tokens, i, options, _, self) => {

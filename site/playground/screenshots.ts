@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { startChromium } from '../../environment/chromium.ts'
+import { SCENES } from '../world/scenes.ts'
 import { playgroundPage } from './build.ts'
 
 const docs = join(import.meta.dirname, '..', '..', 'docs')
@@ -12,11 +13,11 @@ const browser = await startChromium()
 const html = await playgroundPage()
 
 /** Opens the page at a moment that does not depend on the machine: nothing plays. */
-async function openPage(width: number, height: number): Promise<Page> {
+async function openPage(width: number, height: number, link = ''): Promise<Page> {
   const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1.5, reducedMotion: 'reduce' })
   // A page without an address of its own: the link of its story is not shown in the pictures.
   await page.route('http://playground.test/', route => route.fulfill({ contentType: 'text/html', body: html }))
-  await page.goto('http://playground.test/')
+  await page.goto(`http://playground.test/${link === '' ? '' : `#${link}`}`)
   await page.locator('.stage .flights').waitFor()
   return page
 }
@@ -51,4 +52,13 @@ for (const recipe of ['herd-mutex', 'mutex', 'ticket-mutex']) {
   await plot.evaluate('playground.measure()')
 }
 await save(plot.locator('.costs'), 'playground-costs.webp')
+
+for (const [name, { link, picturedAfter }] of Object.entries(SCENES)) {
+  const scene = await openPage(760, 720, `${link}&embed`)
+  for (let i = 0; i < picturedAfter; i++) await scene.evaluate('playground.forward()')
+  // The frames are seen on their way.
+  await scene.evaluate('playground.view.pass(2.4)')
+  await scene.waitForTimeout(500)
+  await save(scene.locator('main'), `scene-${name}.webp`)
+}
 await browser.close()

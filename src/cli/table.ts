@@ -25,6 +25,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   sessions: async () => (await import('./commands/sessions.ts')).sessions,
   serve: async () => (await import('./commands/serve.ts')).serve,
+  playground: async () => (await import('./commands/playground.ts')).playground,
   shell: async () => (await import('./commands/shell.ts')).shell,
   completion: async () => (await import('./commands/completion.ts')).completion,
   help: async () => (await import('./commands/help.ts')).help,

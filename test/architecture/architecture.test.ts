@@ -20,6 +20,7 @@ import {
  * The only files that may use time, randomness, sockets or hashes directly. All other files get them from their caller.
  */
 const ADAPTERS: Readonly<Record<string, Need>> = {
+  'cli/commands/playground.ts': 'sockets', // serves a page to browsers
   'cli/trace/proxy.ts': 'sockets', // forwards bytes between any client and its server
   'cli/diagnosis/servers.ts': 'sockets', // whether a host is an address
   'cli/diagnosis/four-letter-words.ts': 'sockets',

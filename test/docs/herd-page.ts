@@ -85,10 +85,13 @@ causes N lists of N names, with ${perName} bytes for each name. The bytes of a r
 (measured), so N³ bytes are read until every client has held the lock. Of ${n - 1} lists, ${n - 2} only show that the client must still
 wait.
 
+![The stage of the playground: a server, twelve clients around it, and a notification on its way to each of the eleven that
+wait for the lock](scene-herd.webp)
+
 ![A parabola: the bytes of one release of a HerdMutex with 2 to 60 clients; those of a Mutex and a TicketMutex stay near zero](playground-costs.webp)
 
-The picture is from the playground, a page in which a client and a server run, with every frame in view. In the repository,
-\`npm run site:playground\` writes it to \`site/dist/playground.html\`.
+The pictures are from the playground, a page in which a client and a server run, with every frame in view.
+\`npx zkwire playground\` serves it.
 
 When a client joins the queue, that costs as much as a release, because the watch also fires when a node is added: ${events('herd', 'join')}
 notifications and ${bytes(read('herd', 'join'))} bytes.

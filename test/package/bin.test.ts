@@ -41,6 +41,13 @@ describe('the program of the installed package', () => {
     expect(output).to.contain(`${manifest.version}\n`)
   })
 
+  it('serves the playground, which is part of the package', async () => {
+    const { output } = await run(directory, '.', 'node-24', `timeout 10 ${zkwire} playground --port 0`)
+    expect(output).to.match(/^http:\/\/127\.0\.0\.1:\d+\/\n$/)
+    const page = await readFile(join(directory, 'node_modules/zkwire/dist/playground.html'), 'utf8')
+    expect(page).to.match(/^<!doctype html>[^]*<\/html>\n$/)
+  })
+
   it('has no CommonJS copy, because nothing requires it', () => {
     expect(existsSync(join(directory, 'node_modules/zkwire/dist/cli/main.js'))).to.equal(true)
     expect(existsSync(join(directory, 'node_modules/zkwire/dist/cjs/cli'))).to.equal(false)

@@ -9,7 +9,7 @@ import { untilAborted } from '../../runtime/abort.ts'
 import { command, type Context } from '../runner/command.ts'
 import { statuses, UsageError } from '../runner/failure.ts'
 import { runCommand } from '../runner/run.ts'
-import { wholeNumberOf } from '../runner/values.ts'
+import { portOf, wholeNumberOf } from '../runner/values.ts'
 
 export const serve = command({
   name: 'serve',
@@ -33,8 +33,7 @@ export const serve = command({
   connects: false,
   async run(context) {
     const { values, out, signal } = context
-    const port = wholeNumberOf('port', values.port, 0) ?? 2181
-    if (port > 65_535) throw new UsageError(`--port: ${port} is not a port`)
+    const port = portOf(values.port) ?? 2181
     const tickTime = wholeNumberOf('tick', values.tick, 1)
     const password = uuidFrom(systemRandom)
     const options = {

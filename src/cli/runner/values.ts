@@ -34,3 +34,10 @@ export async function dataOf(text: string, stdin: NodeJS.ReadableStream): Promis
     throw new UsageError(`cannot read the file ${text.slice(1)} (${code}); for data that starts with @ write @@`)
   }
 }
+
+/** Reads the option --port. Undefined if it is not given. 0 is any free port. */
+export function portOf(value: string | undefined): number | undefined {
+  const port = wholeNumberOf('port', value, 0)
+  if (port !== undefined && port > 65_535) throw new UsageError(`--port: ${port} is not a port`)
+  return port
+}

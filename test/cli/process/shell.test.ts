@@ -1,4 +1,4 @@
-// `zkwire shell` that reads a script, and `zkwire serve`.
+// `zkwire shell` that reads a script, `zkwire serve`, and `zkwire playground`.
 import { expect } from 'chai'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -147,6 +147,39 @@ describe('zkwire serve', () => {
       [['--port', port], 1, /^zkwire serve: [^\n]*EADDRINUSE[^\n]*\n$/],
     ] as const) {
       const { status, out, err } = await zkwire(['serve', '--port', '0', ...args])
+      expect(err).to.match(message)
+      expect([status, out]).to.deep.equal([expected, ''])
+    }
+    taken.kill('SIGINT')
+    await taken.ended
+  })
+})
+
+describe('zkwire playground', () => {
+  it('prints its address, serves the page on loopback and nothing else, and ends at Ctrl-C', async () => {
+    const program = new Program(['playground', '--port', '0'])
+    await until(() => program.out.includes('\n'))
+    expect(program.out).to.match(/^http:\/\/127\.0\.0\.1:\d+\/\n$/)
+    const address = program.out.trim()
+    const page = await fetch(address)
+    expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8')
+    expect(await page.text()).to.match(/^<!doctype html>[^]*Content-Security-Policy[^]*<\/html>\n$/)
+    expect((await fetch(`${address}package.json`)).status).to.equal(404)
+    expect((await fetch(address, { method: 'POST' })).status).to.equal(404)
+    program.kill('SIGINT')
+    const { status, err } = await program.ended
+    expect([status, err]).to.deep.equal([130, ''])
+  })
+
+  it('ends with one line if its port is wrong or taken', async () => {
+    const taken = new Program(['playground', '--port', '0'])
+    await until(() => taken.out.includes('\n'))
+    const port = /:(\d+)\//.exec(taken.out)?.[1] ?? ''
+    for (const [value, expected, message] of [
+      ['70000', 64, /^zkwire playground: --port: 70000 is not a port[^\n]*\n$/],
+      [port, 1, /^zkwire playground: [^\n]*EADDRINUSE[^\n]*\n$/],
+    ] as const) {
+      const { status, out, err } = await zkwire(['playground', '--port', value])
       expect(err).to.match(message)
       expect([status, out]).to.deep.equal([expected, ''])
     }

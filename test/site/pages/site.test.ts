@@ -80,7 +80,7 @@ describe('the site', () => {
     for (const name of ['start', 'herd'])
       expect(page(`${name}.html`), name)
         .to.contain('<a href="playground.html">Open it</a>')
-        .and.not.to.contain('site:playground')
+        .and.not.to.contain('npx zkwire playground')
     expect(page('playground.html')).to.contain('data-home="index.html"')
   })
 
