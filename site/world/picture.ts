@@ -1,5 +1,6 @@
 // What a world looks like at one moment, as plain data. Two pictures of the same moment are deeply equal.
 import type { State } from '../../src/index.ts'
+import type { MemberMode } from '../../src/server/index.ts'
 import type { ServerMessage } from './member-message.ts'
 import type { FrameKind } from './wire-frame.ts'
 import type { Story } from './story.ts'
@@ -86,7 +87,7 @@ export interface JournalEntry {
 
 export interface ServerPicture {
   readonly id: number
-  readonly mode: 'standalone' | 'leader' | 'follower' | 'read-only' | 'looking' | 'stopped'
+  readonly mode: 'standalone' | MemberMode
   readonly isCutOff: boolean
   readonly epoch: number
   /** In hex. */

@@ -173,11 +173,8 @@ export class Simulation {
   /** A message that waits, because the line between the servers is cut, is not on its way. */
   #onMessage(message: MemberMessage): void {
     // While the servers start, messages take no time.
-    const members = (this.#server as Server | undefined)?.members
-    if (members === undefined || [message.from, message.to].some(id => members[id - 1]?.isCutOff === true)) return
-    const times = { sentAt: this.now, arrivesAt: this.now + LATENCY }
-    const sent = serverMessageOf(message, ++this.#messagesSent, times, session => this.clientOf.get(session))
-    this.#messages.push(sent)
+    if (message.delay === 0 || message.delay === Infinity) return
+    this.#messages.push(serverMessageOf(message, ++this.#messagesSent, this.now, id => this.clientOf.get(id)))
     if (this.#messages.length > 2 * LEAST_KEPT) this.#messages = this.#messages.slice(-LEAST_KEPT)
   }
 

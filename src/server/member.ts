@@ -58,8 +58,8 @@ export class Member extends ServerControls {
   }
 
   /**
-   * Delays each message between this server and the leader, in each direction. So the server applies transactions late,
-   * and its clients wait for writes and for sync. For the leader, it delays the messages of all servers. Messages that
+   * Delays each message between this server and another one, in each direction. So the server applies transactions late,
+   * and its clients wait for writes and for sync. If both servers lag, their delays add up. Messages that
    * are on their way are delayed by the new time too; `lag(0)` delivers them at once.
    * @param ms milliseconds. The leader hears nothing from the server for twice that time at first, so half of `syncLimit`
    * ticks or more have the effect of `cutOff()`.
@@ -99,7 +99,7 @@ export class Member extends ServerControls {
 
   /**
    * Ends the cut. If the server has not noticed the cut, messages that it sent meanwhile arrive now. Otherwise it
-   * follows the leader after 200 ms, and loses the writes that the others do not have.
+   * follows the leader again, and loses the writes that the others do not have.
    * @example
    * await using server = await Server.start({ servers: 3 })
    * const [follower] = server.followers

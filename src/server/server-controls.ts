@@ -69,7 +69,7 @@ export abstract class ServerControls {
    */
   snapshot(): Snapshot {
     const cores = this.#cores
-    return snapshotOf(this.#cluster.newest(cores), this.#cluster.leader.sessions.all, cores)
+    return snapshotOf(this.#cluster.newest(cores), this.#cluster.written.sessions.all, cores)
   }
 
   /**
@@ -98,7 +98,7 @@ export abstract class ServerControls {
 
   /**
    * Ends the pause. Executes the requests received during it, and then expires the sessions that are overdue and sent
-   * none. A server whose ensemble has another leader by now follows it after 200 ms.
+   * none. A server whose ensemble has another leader by now follows it. A leader notices within a tick that another one leads.
    * @example
    * server.pause()
    * server.resume()
@@ -111,8 +111,8 @@ export abstract class ServerControls {
   /**
    * Ends the server like a process that is killed: closes every connection, discards all replies that are not sent, and
    * refuses connections until `start()`. Nodes and sessions stay, faults stay planned, and a pause ends. No session
-   * expires while all servers are stopped. The other servers of an ensemble notice at once. They elect a leader within
-   * 200 ms if this one was the leader, and serve no client if they are no majority. Does nothing if the server is stopped
+   * expires while all servers are stopped. The other servers of an ensemble notice at once. They elect a leader
+   * if this one was the leader, and serve no client if they are no majority. Does nothing if the server is stopped
    * already.
    * @example
    * await server.stop()
@@ -129,7 +129,7 @@ export abstract class ServerControls {
   /**
    * Starts the server again after `stop()`: on the same port, with the same nodes and sessions. If no server was running,
    * each session gets its whole timeout again, as when Apache's servers start, and an ensemble has a leader at once.
-   * Otherwise the server follows the leader after 200 ms. Does nothing if the server is running.
+   * Otherwise the server looks for the leader and follows it. Does nothing if the server is running.
    * @throws ZooKeeperError BADARGUMENTS if the server is closed
    * @throws Error of node:net if another process uses the port now. The server is still stopped then.
    * @example

@@ -69,10 +69,10 @@ export class Server extends ServerControls {
   }
 
   /**
-   * Ends the leader's term: all servers close their connections and elect a leader, which takes 200 ms. Sessions get
-   * their whole timeout again.
-   * @param member the server that wins, if it takes part in the election. Default: the one with the newest data; if
-   * several have it, the one with the greatest id
+   * Ends the leader's term: all servers close their connections and elect a leader, which takes 200 ms and the time of the
+   * messages. Sessions get their whole timeout again.
+   * @param member the server that wins, if it takes part in the election and no other has a longer log. Default: the one
+   * with the longest log; if several have it, the one with the greatest id
    * @returns resolves when there is a leader. Rejects if the server is closed before; that is never reported as an
    * unhandled rejection.
    * @throws ZooKeeperError BADARGUMENTS if this is a single server, or `member` is not one of its members
@@ -99,8 +99,7 @@ export class Server extends ServerControls {
    * states.at(-1) // => 'expired'
    */
   expireSession(id: bigint): boolean {
-    const session = this.#cluster.leader.sessions.get(id)
-    return session !== undefined && this.#cluster.endSession(session)
+    return this.#cluster.expire(id)
   }
 
   /**
@@ -117,8 +116,9 @@ export class Server extends ServerControls {
   setSequenceCounter(path: string, next: number): void {
     const fail = (problem: string) => badArguments('setSequenceCounter', path, problem)
     if (!Number.isInteger(next) || (next | 0) !== next) throw fail(`next must be a 32-bit integer, not ${String(next)}`)
-    if (this.#cluster.leader.database.tree.find(path) === undefined) throw fail('the node does not exist')
-    if (this.members.length > 0 && this.leader === undefined) throw fail('there is no leader')
+    const cluster = this.#cluster
+    if (cluster.written.database.tree.find(path) === undefined) throw fail('the node does not exist')
+    if (cluster.leader === undefined) throw fail('there is no leader')
     this.#cluster.setCounter(path, next)
   }
 
@@ -149,8 +149,8 @@ export class Server extends ServerControls {
   }
 
   #close(): Promise<void> {
-    const { dataFile } = this.#cluster.leader.settings
-    const state = dataFile === undefined ? '' : encodeState(this.#cluster.leader)
+    const { dataFile } = this.#cluster.settings
+    const state = dataFile === undefined ? '' : encodeState(this.#cluster.written)
     const stopped = this.stop()
     this.#cluster.close()
     return dataFile === undefined ? stopped : stopped.then(() => writeData(dataFile, state))

@@ -16,14 +16,16 @@ import {
 import type { ServerTransport, Address } from '../../transport/transport.ts'
 import type { PlannedFault } from '../control/fault-plan.ts'
 import { allows } from '../database/acl.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, TxnResult } from '../database/database.ts'
 import {
   execute,
   failed,
   handlerOf,
+  outcomeOf,
   type Handler,
   type OperationContext,
   type Outcome,
+  type RequestPacket,
 } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
 import type { WatchOwner } from '../database/watches.ts'
@@ -33,12 +35,14 @@ import { Identities } from './identities.ts'
 import { Inbox } from './inbox.ts'
 import { LENGTH_BYTES, Outbox, type Body } from './outbox.ts'
 import { RequestOrder } from './request-order.ts'
-import type { Role } from './role.ts'
+import type { ClientRequest, Role } from './role.ts'
 import type { ServerCore } from './server-core.ts'
 import { WordStats, type ServerStats } from './stats.ts'
 
 /** The zxid in the header of a message that belongs to no transaction. */
 const NO_ZXID = -1n
+
+const NO_BYTES = Buffer.alloc(0)
 
 const emptyBody: Body = () => undefined
 
@@ -166,10 +170,11 @@ export class ServerConnection implements WatchOwner {
       return
     }
     // A request that is executed later needs a copy, because the bytes are valid only in this call.
-    const reader = role.isImmediate ? this.#reader : new Reader(Buffer.from(bytes.subarray(start, end)))
-    if (role.isImmediate) reader.reset(bytes, start, end)
+    const copy = role.isImmediate ? undefined : Buffer.from(bytes.subarray(start, end))
+    const reader = copy === undefined ? this.#reader : new Reader(copy)
+    if (copy === undefined) reader.reset(bytes, start, end)
     if (this.#session === undefined) this.#handshake(role, reader)
-    else this.#serve(this.#session, role, reader)
+    else this.#serve(this.#session, role, reader, copy)
   }
 
   #handshake(role: Role, reader: Reader): void {
@@ -214,7 +219,8 @@ export class ServerConnection implements WatchOwner {
     this.#server.onAttached(this)
   }
 
-  #serve(session: ServerSession, role: Role, reader: Reader): void {
+  /** @param frame the bytes of the request, if they stay valid after this call */
+  #serve(session: ServerSession, role: Role, reader: Reader, frame?: Buffer): void {
     const { xid, type } = RequestHeader.read(reader)
     const isAuthentication = type === opcodes.auth || type === opcodes.sasl
     if (!isAuthentication && this.#identities.needSasl) {
@@ -255,28 +261,21 @@ export class ServerConnection implements WatchOwner {
       const outcome = failed(fault.effect.code)
       this.#order.run(() => reply(outcome))
     } else if (isAuthentication) {
-      reply(execute(handler, this.#contextOf(session, this.#server.database), reader))
+      reply(execute(handler, this.contextOf(session), reader))
     } else {
-      this.#execute(handler, session, role, reader, reply)
+      this.#execute(role, new Call(this, handler, session, xid, reader, frame?.subarray(reader.offset)), reply)
     }
   }
 
   /** Executes the request, and calls `reply` when the requests before it have been replied to. */
-  #execute(
-    handler: Handler,
-    session: ServerSession,
-    role: Role,
-    reader: Reader,
-    reply: (outcome: Outcome | 'moved') => void,
-  ): void {
-    const { kind } = handler
-    const run = (database: Database) => execute(handler, this.#contextOf(session, database), reader)
+  #execute(role: Role, request: ClientRequest, reply: (outcome: Outcome | 'moved') => void): void {
+    const { kind } = request
     if (kind === 'close') this.#isClosing = true
     if (kind === 'read') {
-      this.#order.run(() => role.execute({ kind, session, run }, reply))
+      this.#order.run(() => role.execute(request, reply))
     } else {
       const place = this.#order.reserve()
-      role.execute({ kind, session, run }, outcome => place(() => reply(outcome)))
+      role.execute(request, outcome => place(() => reply(outcome)))
     }
   }
 
@@ -290,7 +289,7 @@ export class ServerConnection implements WatchOwner {
     return fault
   }
 
-  #contextOf({ id: session }: ServerSession, database: Database): OperationContext {
+  contextOf({ id: session }: ServerSession, database = this.#server.database): OperationContext {
     return { database, settings: this.#server.settings, session, identities: this.#identities.all, watcher: this }
   }
 
@@ -314,5 +313,54 @@ export class ServerConnection implements WatchOwner {
     this.#order.clear()
     this.#server.database.watches.forget(this)
     this.#server.onDetached(this)
+  }
+}
+
+/** A request of the client of a connection. */
+class Call implements ClientRequest {
+  readonly session: ServerSession
+  readonly #connection: ServerConnection
+  readonly #handler: Handler
+  readonly #cxid: number
+  readonly #reader: Reader
+  readonly #body: Buffer | undefined
+
+  /**
+   * @param reader stands after the header of the request
+   * @param body the bytes after the header, if the request may be executed later
+   */
+  constructor(
+    connection: ServerConnection,
+    handler: Handler,
+    session: ServerSession,
+    cxid: number,
+    reader: Reader,
+    body: Buffer | undefined,
+  ) {
+    this.session = session
+    this.#body = body
+    this.#connection = connection
+    this.#handler = handler
+    this.#cxid = cxid
+    this.#reader = reader
+  }
+
+  get kind(): Handler['kind'] {
+    return this.#handler.kind
+  }
+
+  run(database: Database): Outcome {
+    return execute(this.#handler, this.#connection.contextOf(this.session, database), this.#reader)
+  }
+
+  packet(): RequestPacket {
+    const { identities } = this.#connection.contextOf(this.session)
+    const { opcode } = this.#handler.operation
+    return { cxid: this.#cxid, opcode, body: this.#body ?? NO_BYTES, identities: [...identities] }
+  }
+
+  outcomeOf(results: readonly TxnResult[]): Outcome {
+    const { settings } = this.#connection.contextOf(this.session)
+    return outcomeOf(this.#handler, results, new Reader(this.#body), settings)
   }
 }

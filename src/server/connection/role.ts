@@ -1,6 +1,6 @@
 // The role of a server in its ensemble. It decides who executes the requests of the server's clients.
-import type { Database } from '../database/database.ts'
-import type { Outcome, RequestKind } from '../database/operations.ts'
+import type { Database, TxnResult } from '../database/database.ts'
+import type { Outcome, RequestKind, RequestPacket } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
 import type { Handshake } from './handshake.ts'
 
@@ -9,12 +9,16 @@ export interface ClientRequest {
   readonly kind: RequestKind
   readonly session: ServerSession
   /** Executes the request. */
-  readonly run: (database: Database) => Outcome
+  run(database: Database): Outcome
+  /** Returns what the leader needs to execute the request. */
+  packet(): RequestPacket
+  /** Returns the outcome, after this server has made the changes of the transaction. */
+  outcomeOf(results: readonly TxnResult[]): Outcome
 }
 
 /** The role of a server that serves clients. A server that looks for a leader has none. */
 export interface Role {
-  readonly mode: 'standalone' | 'leader' | 'follower' | 'read-only'
+  readonly mode: 'standalone' | 'leader' | 'follower' | 'observer' | 'read-only'
   /** What the four-letter word mntr reports besides, by name. */
   readonly metrics?: Readonly<Record<string, string | number>>
   /** True if `run` of a request is only called before `execute` returns. */

@@ -13,8 +13,9 @@ export class ServerCore {
   readonly settings: Settings
   /** The number of the server in its ensemble (myid); 0 for a single server. */
   readonly id: number
-  readonly database: Database
-  readonly sessions: Sessions
+  database: Database
+  /** The sessions as far as this server knows them. */
+  sessions: Sessions
   readonly faults: FaultMatcher
   readonly connections = new Set<ServerConnection>()
   wordStats = new WordStats()

@@ -1,5 +1,6 @@
 // The state of a server of an ensemble, and the messages between servers, as callbacks get them.
-import type { TreeChange } from '../database/transaction.ts'
+import type { RequestPacket } from '../database/operations.ts'
+import type { Transaction } from '../database/transaction.ts'
 
 /**
  * What a server of an ensemble does: it leads, follows, serves only reads ('read-only'), looks for a leader and serves
@@ -9,13 +10,14 @@ import type { TreeChange } from '../database/transaction.ts'
  * const modes: MemberMode[] = server.members.map(({ mode }) => mode)
  * modes.sort() // => ['follower', 'follower', 'leader']
  */
-export type MemberMode = 'leader' | 'follower' | 'read-only' | 'looking' | 'stopped'
+export type MemberMode = 'leader' | 'follower' | 'observer' | 'read-only' | 'looking' | 'stopped'
 
 /**
  * What a message says, by its kind. The server that gets it acts on these fields.
  * @example
  * const proposed: bigint[] = []
- * const onMessage = (message: MessageContent) => message.kind === 'proposal' && proposed.push(message.zxid)
+ * const onMessage = (message: MessageContent) =>
+ *   message.kind === 'proposal' && proposed.push(message.transaction.zxid)
  * await using server = await Server.start({ servers: 3, onMessage })
  * await using client = await connect(server.leader?.connectString ?? '')
  * proposed.length = 0
@@ -24,33 +26,89 @@ export type MemberMode = 'leader' | 'follower' | 'read-only' | 'looking' | 'stop
  */
 export type MessageContent =
   | {
-      kind: 'request'
-      /** What the client of the follower wants. */
-      wants: 'session' | 'write' | 'sync' | 'close'
-      /** The session of the client; 0 if it wants a new one. */
-      session: bigint
-    }
-  | {
-      kind: 'reply'
-      /** The session of the client; 0 if it is refused. */
-      session: bigint
-    }
-  | {
-      kind: 'proposal'
-      /** The position of the transaction in the log, from 1. */
-      entry: number
+      /** A server that looks for a leader tells its vote, and one that does not answers with the leader that it has. */
+      kind: 'vote'
+      /** The number of the server that is to lead. */
+      leader: number
+      /** The last transaction in the log of that server, and the epoch of its last leader. */
       zxid: bigint
-      /** The session and the opcode of the request that caused it; 0 if no client did. */
-      session: bigint
-      opcode: number
-      /** The nodes that it changes. `type` is that of an event. Empty if it was rejected, or starts a session. */
-      changes: readonly Pick<TreeChange, 'type' | 'path'>[]
+      peerEpoch: number
+      /** The number of the election. */
+      electionEpoch: number
+      state: 'looking' | 'following' | 'leading'
     }
   | {
-      /** An `ack` says that a follower has logged the transaction, and a `commit` that a majority has. */
+      /** A server wants to follow, with a vote or as an observer. */
+      kind: 'followerInfo' | 'observerInfo'
+      /** The last epoch that it has promised to a leader. */
+      acceptedEpoch: number
+    }
+  | {
+      /** A `leaderInfo` names the new epoch, and `newLeader` says that the log of the server is as long as the leader's. */
+      kind: 'leaderInfo' | 'newLeader'
+      newEpoch: number
+    }
+  | {
+      /** The server accepts the new epoch. */
+      kind: 'ackEpoch'
+      /** The last transaction in its log, and the epoch of its last leader. */
+      zxid: bigint
+      currentEpoch: number
+    }
+  | {
+      /** The server must remove all transactions after this one from its log. */
+      kind: 'trunc'
+      zxid: bigint
+    }
+  | {
+      /** The data of the leader, for a server that lacks too many transactions: as in the option `dataFile`. */
+      kind: 'snap'
+      zxid: bigint
+      state: string
+    }
+  | {
+      /** The transactions that the server lacks, up to a zxid. */
+      kind: 'diff'
+      zxid: bigint
+      transactions: readonly Transaction[]
+    }
+  | {
+      /** The server may serve clients, when it has applied its log up to this transaction. */
+      kind: 'upToDate'
+      zxid: bigint
+    }
+  | ({
+      /** What the client of a server wants. */
+      kind: 'request'
+      session: bigint
+    } & RequestPacket)
+  | {
+      /** A client wants a new session, whose id its server has chosen, or wants to continue one. */
+      kind: 'createSession' | 'revalidate'
+      session: bigint
+      /** The timeout that the client wants, in milliseconds. */
+      timeout: number
+      password: Buffer
+    }
+  | {
+      /** The leader has written nothing for a request. */
+      kind: 'reply'
+      /** The session and the number of the request. */
+      session: bigint
+      cxid: number
+      /** An error number; 0 if there is no error. */
+      err: number
+      /** The timeout of a session that continues, in milliseconds; otherwise 0. */
+      timeout: number
+    }
+  | {
+      /** A follower is to log the transaction; an observer is to apply it ('inform'), because it is committed. */
+      kind: 'proposal' | 'inform'
+      transaction: Transaction
+    }
+  | {
+      /** An `ack` says that a follower has logged the transaction and all before, and a `commit` that a majority has. */
       kind: 'ack' | 'commit'
-      /** The position of the transaction in the log, from 1. The message is about all before it too. */
-      entry: number
       zxid: bigint
     }
   | { kind: 'ping' }
@@ -61,10 +119,13 @@ export type MessageContent =
     }
 
 /**
- * A message between two servers of an ensemble. A follower passes a client's request on to the leader
- * ('request'), and gets a 'reply' if nothing was written. The leader sends each transaction to the followers
+ * A message between two servers of an ensemble. What it says is in its other fields, by its kind. Servers elect a leader
+ * by 'vote'. Then each follower asks to follow ('followerInfo'), accepts the new epoch ('leaderInfo', 'ackEpoch'), gets
+ * what its log lacks ('trunc', 'snap', 'diff'), and confirms that ('newLeader', 'ack'). When a majority has, all serve
+ * clients ('upToDate'). A follower passes a client's request on to the leader ('request', 'createSession',
+ * 'revalidate'), and gets a 'reply' if nothing was written. The leader sends each transaction to the followers
  * ('proposal'), which log it ('ack'), and lets them apply it when a majority has it ('commit'). Each 'ping' of the
- * leader gets a 'pong'. What the message says is in its other fields, by its kind.
+ * leader gets a 'pong'.
  * @example
  * const kinds: MemberMessage['kind'][] = []
  * await using server = await Server.start({ servers: 3, onMessage: ({ kind }) => kinds.push(kind) })
@@ -80,6 +141,8 @@ export type MemberMessage = {
   to: number
   /** The epoch of the sender. */
   epoch: number
+  /** How long the message takes, in milliseconds; Infinity if it waits, because the network is cut or a process stands. */
+  delay: number
 } & MessageContent
 
 /**

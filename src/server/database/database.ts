@@ -1,9 +1,11 @@
 // The data of a server: the tree, its watches, and the zxid of the last transaction. The folder also has the sessions,
 // and the operations that read and change all this (ZKDatabase).
 // May import: protocol, runtime.
+import { errnos, type Stat } from '../../protocol/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { TreeTransaction, type TreeChange } from './transaction.ts'
-import { Tree } from './tree.ts'
+import { RequestError } from './request-error.ts'
+import { TreeTransaction, type Transaction, type TreeChange, type Txn } from './transaction.ts'
+import { statOf, Tree, type Node } from './tree.ts'
 import type { Behaviour } from './version.ts'
 import { Watches } from './watches.ts'
 
@@ -32,6 +34,9 @@ export interface TransactionRecord extends TransactionCause {
   /** Nodes created, deleted or given other data, in order. Empty for a setACL and for the start of a session. */
   changes: readonly TreeChange[]
 }
+
+/** What a server has made of a part of a transaction: a node, nothing, or the error number of a rejected request. */
+export type TxnResult = { path: string; stat: Stat } | { err: number } | undefined
 
 /** Receives each transaction, also a rejected one, before its watches fire. */
 export type OnTransaction = (tx: TreeTransaction, cause: TransactionCause) => void
@@ -64,12 +69,12 @@ export class Database {
    * A writer therefore receives the event of its own watch before the reply, as in FinalRequestProcessor.
    */
   transact<T>(cause: TransactionCause, change: (tx: TreeTransaction) => T): T {
-    const tx = new TreeTransaction(++this.#zxid, this.#clock.wallNow())
+    const tx = new TreeTransaction(++this.#zxid, Math.trunc(this.#clock.wallNow()))
     let result
     try {
       result = change(tx)
     } catch (error) {
-      tx.rollBack()
+      tx.rollBack([error instanceof RequestError ? errnos[error.code] : errnos.MARSHALLINGERROR])
       this.#onTransaction(tx, cause)
       throw error
     }
@@ -79,15 +84,33 @@ export class Database {
     return result
   }
 
-  /** Makes the changes of a transaction of another server, and fires the watches of this one. */
-  apply({ zxid, time, replays }: TreeTransaction): void {
+  /** Makes the changes of a transaction of the leader, reports them, and fires the watches of this server. */
+  apply({ zxid, time, session, opcode, txns }: Transaction): TxnResult[] {
     const tx = new TreeTransaction(zxid, time)
-    for (const replay of replays) replay(this.tree, tx)
+    const results = txns.map(txn => make(this.tree, tx, txn))
     this.#zxid = zxid
+    if (txns.some(({ type }) => type === 'error')) tx.rollBack([])
+    this.#onTransaction(tx, { session, opcode })
     this.#fire(tx)
+    return results
   }
 
   #fire({ changes, zxid }: TreeTransaction): void {
     for (const each of changes) this.watches.fire(each, zxid)
   }
+}
+
+function make(tree: Tree, tx: TreeTransaction, txn: Txn): TxnResult {
+  const { type } = txn
+  const made = (path: string, node: Node) => ({ path, stat: statOf(node) })
+  if (type === 'create') {
+    const { path, data, acl, kind } = txn
+    return made(path, tree.create(tx, path, { data, acl, kind }))
+  }
+  if (type === 'setData') return made(txn.path, tree.setData(tx, txn.path, txn.data))
+  if (type === 'setACL') return made(txn.path, tree.setACL(tx, txn.path, txn.acl))
+  if (type === 'delete') tree.delete(tx, txn.path)
+  if (type === 'setCounter') tree.setCounter(tx, txn.path, txn.next)
+  if (type === 'closeSession') tree.forget(txn.session)
+  return type === 'error' ? { err: txn.err } : undefined
 }

@@ -9,10 +9,11 @@ import {
   type Operation,
   type Reader,
   type ServerErrorCode,
+  type Stat,
   type Writer,
 } from '../../protocol/index.ts'
 import { userOf } from './acl.ts'
-import type { Database } from './database.ts'
+import type { Database, TxnResult } from './database.ts'
 import * as reads from './reads.ts'
 import { RequestError } from './request-error.ts'
 import type { Behaviour } from './version.ts'
@@ -29,6 +30,17 @@ interface Caller {
 /** What a request needs: only this server ('read'), the leader ('write', 'close'), or to have caught up ('sync'). */
 export type RequestKind = 'read' | 'write' | 'sync' | 'close'
 
+/** A request on its way from the server of the client to the leader. */
+export interface RequestPacket {
+  /** The number that the client gave to the request (xid). */
+  cxid: number
+  opcode: number
+  /** The bytes of the request after its header. */
+  body: Buffer
+  /** What the client has proved to its server. */
+  identities: readonly Id[]
+}
+
 /** Executes an operation. */
 export interface Handler {
   readonly kind: RequestKind
@@ -40,7 +52,14 @@ export interface Handler {
    * @throws JuteError if the request is malformed
    */
   run(context: OperationContext, request: Reader): ((writer: Writer) => void) | undefined
+  /**
+   * Returns what writes the body of the reply to a write that the leader has executed; undefined if there is no reply.
+   * @param results what this server has made of the transaction
+   */
+  respond?(results: readonly TxnResult[], request: Reader, settings: writes.WriteSettings): Respond | undefined
 }
+
+type Respond = (writer: Writer) => void
 
 export interface OperationContext extends Caller {
   database: Database
@@ -64,6 +83,7 @@ const read = <Q, R>(
 const write = <Q, R>(
   operation: Operation<Q, R>,
   run: (context: writes.WriteContext, request: Q) => Encodable<R> | undefined,
+  responseOf: (results: readonly TxnResult[], request: Q, settings: writes.WriteSettings) => Encodable<R> | undefined,
 ): Handler => ({
   kind: 'write',
   operation,
@@ -73,26 +93,48 @@ const write = <Q, R>(
     )
     return response && (writer => operation.response.write(writer, response))
   },
+  respond(results, request, settings) {
+    const response = responseOf(results, operation.request.read(request), settings)
+    return response && (writer => operation.response.write(writer, response))
+  },
 })
+
+const madeBy = ([result]: readonly TxnResult[]) => result as { path: string; stat: Stat }
 
 const noBody = () => undefined
 
 const o = operations
 
 const handlers: readonly Handler[] = [
-  write(o.create, (context, request) => writes.create(context, opcodes.create, request)),
-  write(o.create2, (context, request) => writes.create(context, opcodes.create2, request)),
-  write(o.createContainer, (context, request) => writes.create(context, opcodes.createContainer, request)),
-  write(o.createTTL, (context, request) => writes.create(context, opcodes.createTTL, request)),
-  write(o.delete, (context, { path, version }) => (writes.remove(context, path, version), {})),
-  write(o.setData, (context, { path, data, version }) => ({ stat: writes.setData(context, path, data, version) })),
-  write(o.setACL, (context, { path, acl, version }) => ({ stat: writes.setACL(context, path, acl, version) })),
+  write(o.create, (context, request) => writes.create(context, opcodes.create, request), madeBy),
+  write(o.create2, (context, request) => writes.create(context, opcodes.create2, request), madeBy),
+  write(o.createContainer, (context, request) => writes.create(context, opcodes.createContainer, request), madeBy),
+  write(o.createTTL, (context, request) => writes.create(context, opcodes.createTTL, request), madeBy),
+  write(
+    o.delete,
+    (context, { path, version }) => (writes.remove(context, path, version), {}),
+    () => ({}),
+  ),
+  write(
+    o.setData,
+    (context, { path, data, version }) => ({ stat: writes.setData(context, path, data, version) }),
+    madeBy,
+  ),
+  write(o.setACL, (context, { path, acl, version }) => ({ stat: writes.setACL(context, path, acl, version) }), madeBy),
   // A version that accepts a check outside a multi sends no reply to a successful one.
-  write(o.check, (context, { path, version }) => (writes.check(context, path, version), undefined)),
-  write(o.multi, writes.multi),
-  write(o.reconfig, () => {
-    throw new RequestError('RECONFIGDISABLED')
-  }),
+  write(
+    o.check,
+    (context, { path, version }) => (writes.check(context, path, version), undefined),
+    () => undefined,
+  ),
+  write(o.multi, writes.multi, (results, items, { behaviour }) => writes.outcomesOf(behaviour, items, results)),
+  write(
+    o.reconfig,
+    () => {
+      throw new RequestError('RECONFIGDISABLED')
+    },
+    () => undefined,
+  ),
   read(o.exists, reads.exists),
   read(o.getData, reads.getData),
   read(o.getChildren, reads.getChildren),
@@ -116,7 +158,7 @@ const handlers: readonly Handler[] = [
   read(o.removeWatches, ({ database, watcher }, { path, type }) => (database.watches.remove(path, watcher, type), {})),
   read(o.sync, (_, { path }) => ({ path }), 'sync'),
   // The role of the server ends the session.
-  { kind: 'close', operation: o.closeSession, run: () => noBody },
+  { kind: 'close', operation: o.closeSession, run: () => noBody, respond: () => noBody },
   read(o.ping, () => ({})),
   read(o.whoAmI, ({ identities }) => ({
     clientInfo: identities.map(id => ({ authScheme: id.scheme, user: userOf(id) })),
@@ -145,6 +187,23 @@ export function execute(handler: Handler, context: OperationContext, request: Re
     if (error instanceof JuteError && !isAuthentication) return failed('MARSHALLINGERROR')
     throw error
   }
+}
+
+/** Returns the outcome of a write that the leader has executed, from what this server has made of the transaction. */
+export function outcomeOf(
+  handler: Handler,
+  results: readonly TxnResult[],
+  request: Reader,
+  settings: writes.WriteSettings,
+): Outcome {
+  const [first] = results
+  if (first !== undefined && 'err' in first) {
+    // The reply to a rejected multi has a body, but not that to a malformed one.
+    const hasBody = handler.operation === o.multi && first.err !== errnos.MARSHALLINGERROR
+    if (!hasBody) return { err: first.err, body: noBody }
+  }
+  const body = handler.respond?.(results, request, settings)
+  return body === undefined ? 'silent' : { err: 0, body }
 }
 
 /** Returns the handler of an opcode, or undefined if the server does not know it. */

@@ -9,8 +9,8 @@ export interface ServerSession {
   timeout: number
   /** The time at which the session expires unless a request arrives before, in milliseconds of {@link Clock.now}. */
   expiresAt: number
-  /** The server that the session was attached to last. The leader executes no write through another one. */
-  owner: object | undefined
+  /** The number of the server that the session was attached to last. The leader executes no write through another one. */
+  owner: number | undefined
 }
 
 export interface SessionsOptions {
@@ -55,10 +55,20 @@ export class Sessions {
 
   /** @param server the number of the server that the client has connected to, from 1 to 127 */
   open(timeout: number, server: number): ServerSession {
+    const { id, password } = this.issue(server)
+    return this.add(id, password, timeout)
+  }
+
+  /** Returns the id and the password of a session that does not exist yet. */
+  issue(server: number): Pick<ServerSession, 'id' | 'password'> {
     const password = Buffer.from(Array.from({ length: 16 }, () => Math.floor(this.#options.random() * 256)))
-    const id = (BigInt(server) << 56n) | this.#nextId++
+    return { id: (BigInt(server) << 56n) | this.#nextId++, password }
+  }
+
+  /** Adds a new session, with a negotiated timeout. */
+  add(id: bigint, password: Buffer, timeout: number): ServerSession {
     const session = { id, password, timeout: 0, expiresAt: 0, owner: undefined }
-    this.#byId.set(session.id, session)
+    this.#byId.set(id, session)
     this.#negotiate(session, timeout)
     return session
   }
@@ -83,13 +93,8 @@ export class Sessions {
     session.expiresAt = (Math.floor((clock.now() + session.timeout) / tickTime) + 1) * tickTime
   }
 
-  /** Takes back an `end`. */
-  revive(session: ServerSession): void {
-    this.#byId.set(session.id, session)
-  }
-
-  end(session: ServerSession): void {
-    this.#byId.delete(session.id)
+  end({ id }: Pick<ServerSession, 'id'>): void {
+    this.#byId.delete(id)
     if (this.#byId.size === 0) this.#clearTimer()
   }
 

@@ -1,6 +1,6 @@
 // An atomic change of the tree.
 import type { ACL, eventTypes } from '../../protocol/index.ts'
-import type { Tree } from './tree.ts'
+import type { NodeContent } from './tree.ts'
 
 /**
  * A change of a node. For a created or deleted node, watches on the children of its parent fire too.
@@ -22,8 +22,18 @@ export interface TreeChange {
   parentACL: readonly ACL[]
 }
 
-/** Makes a change of a transaction on the tree of another server, which has the state before it. */
-export type Replay = (tree: Tree, tx: TreeTransaction) => void
+/** A part of a transaction, from which a server that has the state before it makes the same change (Record of a Txn). */
+export type Txn =
+  | ({ type: 'create'; path: string } & NodeContent)
+  | { type: 'delete' | 'check'; path: string }
+  | { type: 'setData'; path: string; data: Buffer | null }
+  | { type: 'setACL'; path: string; acl: readonly ACL[] }
+  /** Sets the number of the next sequential child. */
+  | { type: 'setCounter'; path: string; next: number }
+  | { type: 'createSession'; timeout: number; password: Buffer }
+  | { type: 'closeSession'; session: bigint }
+  /** Changes nothing, because the request was rejected. `err` is the error number of the reply. */
+  | { type: 'error'; err: number }
 
 export class TreeTransaction {
   readonly zxid: bigint
@@ -35,7 +45,7 @@ export class TreeTransaction {
   readonly quotaCounts = new Map<object, ReadonlyMap<string, number>>()
   readonly #changes: TreeChange[] = []
   readonly #undo: (() => void)[] = []
-  readonly #replays: Replay[] = []
+  #txns: Txn[] = []
   #rolledBack = false
 
   constructor(zxid: bigint, time: number) {
@@ -48,18 +58,18 @@ export class TreeTransaction {
     return this.#changes
   }
 
-  /** How to make the changes again, in order. */
-  get replays(): readonly Replay[] {
-    return this.#replays
+  /** What other servers need to make the changes, in order. */
+  get txns(): readonly Txn[] {
+    return this.#txns
   }
 
   /**
    * Records a change that has been made, and how to undo it.
-   * @param replay how to make the change again. Default: another change of this transaction has the same effect.
+   * @param txn what another server needs to make it. Default: another change of this transaction has the same effect.
    */
-  record(undo: () => void, replay?: Replay, change?: TreeChange): void {
+  record(undo: () => void, txn?: Txn, change?: TreeChange): void {
     this.#undo.push(undo)
-    if (replay !== undefined) this.#replays.push(replay)
+    if (txn !== undefined) this.#txns.push(txn)
     if (change !== undefined) this.#changes.push(change)
   }
 
@@ -68,10 +78,26 @@ export class TreeTransaction {
     return this.#rolledBack
   }
 
-  rollBack(): void {
+  /** @param errs the error number of each operation of the request */
+  rollBack(errs: readonly number[]): void {
     this.#rolledBack = true
     for (const undo of this.#undo.splice(0).reverse()) undo()
-    this.#replays.length = 0
+    this.#txns = errs.map(err => ({ type: 'error', err }))
     this.#changes.length = 0
   }
+}
+
+/** A transaction as the servers of an ensemble log it (TxnHeader, and the record after it). */
+export interface Transaction {
+  readonly zxid: bigint
+  /** Milliseconds since 1970. */
+  readonly time: number
+  /** The session and the number of the request that caused it, and the server of its client; 0 if no client did. */
+  readonly session: bigint
+  readonly cxid: number
+  readonly server: number
+  /** The opcode of the request; 0 if a test made the change. */
+  readonly opcode: number
+  /** What it changes, in order. */
+  readonly txns: readonly Txn[]
 }

@@ -3,7 +3,7 @@ import { eventTypes, nameOf, parentOf, perms, type ACL, type Stat } from '../../
 import { Children } from './children.ts'
 import { countChange } from './quotas.ts'
 import { RequestError } from './request-error.ts'
-import type { Replay, TreeTransaction } from './transaction.ts'
+import type { TreeTransaction } from './transaction.ts'
 
 /**
  * The kind of a node, which decides when the server deletes it.
@@ -113,8 +113,8 @@ export class Tree {
       if (isFirst) this.forget(owner)
       Object.assign(parent, { created, pzxid })
     }
-    const replay: Replay = (tree, tx) => void tree.create(tx, path, content)
-    tx.record(undo, replay, { type: eventTypes.NodeCreated, path, acl: node.acl, parentACL: parent.acl })
+    const change = { type: eventTypes.NodeCreated, path, acl: node.acl, parentACL: parent.acl }
+    tx.record(undo, { type: 'create', path, ...content }, change)
     countChange(this, tx, path, { nodes: 1, bytes: sizeOf(node) })
     return node
   }
@@ -129,8 +129,8 @@ export class Tree {
       this.#add(path, node, place)
       parent.pzxid = pzxid
     }
-    const replay: Replay = (tree, tx) => tree.delete(tx, path)
-    tx.record(undo, replay, { type: eventTypes.NodeDeleted, path, acl: node.acl, parentACL: parent.acl })
+    const change = { type: eventTypes.NodeDeleted, path, acl: node.acl, parentACL: parent.acl }
+    tx.record(undo, { type: 'delete', path }, change)
     countChange(this, tx, path, { nodes: -1, bytes: -sizeOf(node) })
   }
 
@@ -160,8 +160,8 @@ export class Tree {
     const { data: before, version, mzxid, mtime } = node
     Object.assign(node, { data, version: (version + 1) | 0, mzxid: tx.zxid, mtime: tx.time })
     const undo = () => void Object.assign(node, { data: before, version, mzxid, mtime })
-    const replay: Replay = (tree, tx) => void tree.setData(tx, path, data)
-    tx.record(undo, replay, { type: eventTypes.NodeDataChanged, path, acl: node.acl, parentACL: [] })
+    const change = { type: eventTypes.NodeDataChanged, path, acl: node.acl, parentACL: [] }
+    tx.record(undo, { type: 'setData', path, data }, change)
     countChange(this, tx, path, { nodes: 0, bytes: sizeOf(node) - (before?.length ?? 0) })
     return node
   }
@@ -172,7 +172,7 @@ export class Tree {
     const { acl: before, aversion } = node
     Object.assign(node, { acl, aversion: (aversion + 1) | 0 })
     const undo = () => void Object.assign(node, { acl: before, aversion })
-    tx.record(undo, (tree, tx) => void tree.setACL(tx, path, acl))
+    tx.record(undo, { type: 'setACL', path, acl })
     return node
   }
 
@@ -182,7 +182,7 @@ export class Tree {
     this.forget(session)
     // To undo the deletions is enough.
     const undo = () => undefined
-    tx.record(undo, tree => tree.forget(session))
+    tx.record(undo, { type: 'closeSession', session })
   }
 
   /** Sets the number of the next sequential child. */
@@ -191,7 +191,7 @@ export class Tree {
     const { created } = node
     node.created = next
     const undo = () => void (node.created = created)
-    tx.record(undo, (tree, tx) => tree.setCounter(tx, path, next))
+    tx.record(undo, { type: 'setCounter', path, next })
   }
 
   /** Removes a session that owns no nodes and will own none. */

@@ -13,11 +13,11 @@ import {
   parentOf,
   pathProblem,
   perms,
-  type ServerErrorCode,
   type Stat,
   type TypeOf,
 } from '../../protocol/index.ts'
 import { requirePermission, fixupACL } from './acl.ts'
+import type { TxnResult } from './database.ts'
 import { requireQuota } from './quotas.ts'
 import { RequestError } from './request-error.ts'
 import type { TreeTransaction } from './transaction.ts'
@@ -140,11 +140,12 @@ export function setACL(
   return statOf(tree.setACL(tx, path, fixedACL))
 }
 
-export function check({ tree, identities }: WriteContext, path: string, version: number): void {
+export function check({ tree, tx, identities }: WriteContext, path: string, version: number): void {
   requirePath(path)
   const node = tree.get(path)
   requirePermission(node.acl, perms.read, identities)
   requireVersion(node.version, version)
+  tx.record(() => undefined, { type: 'check', path })
 }
 
 type Outcomes = TypeOf<typeof MultiResponse>
@@ -161,9 +162,12 @@ export function multi(context: WriteContext, items: TypeOf<typeof MultiRequest>)
       outcomes.push(runItem(context, item))
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
-      context.tx.rollBack()
       const failed = outcomes.length
-      return items.map((_, i) => failure(i < failed ? 'OK' : i === failed ? error.code : 'RUNTIMEINCONSISTENCY'))
+      const errs = items.map((_, i) =>
+        i < failed ? 0 : i === failed ? errnos[error.code] : errnos.RUNTIMEINCONSISTENCY,
+      )
+      context.tx.rollBack(errs)
+      return errs.map(failure)
     }
   }
   return outcomes
@@ -210,10 +214,22 @@ function opcodeInMulti({ statInMulti }: Behaviour, type: CreateOpcode, { flags, 
   return isContainer ? opcodes.createContainer : type
 }
 
-const failure = (code: ServerErrorCode | 'OK'): Outcome => ({
-  type: opcodes.error,
-  body: { err: code === 'OK' ? 0 : errnos[code] },
-})
+const failure = (err: number): Outcome => ({ type: opcodes.error, body: { err } })
+
+/** Returns the outcomes of a multi that another server has executed. */
+export const outcomesOf = (
+  behaviour: Behaviour,
+  items: TypeOf<typeof MultiRequest>,
+  results: readonly TxnResult[],
+): Outcomes =>
+  items.map(({ type, body }, i): Outcome => {
+    const result = results[i]
+    if (result === undefined) return { type: type as typeof opcodes.delete, body: {} }
+    if ('err' in result) return failure(result.err)
+    if (type === opcodes.setData) return { type, body: { stat: result.stat } }
+    const opcode = opcodeInMulti(behaviour, type as CreateOpcode, body as CreateRequest)
+    return { type: opcode === opcodes.create ? opcode : opcodes.create2, body: result }
+  })
 
 /**
  * Returns the path of the parent. The path itself is validated later, if at all.

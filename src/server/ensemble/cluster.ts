@@ -6,13 +6,17 @@ import type { FaultPlan } from '../control/fault-plan.ts'
 import type { Settings } from '../control/options.ts'
 import { readData } from '../control/saved-state.ts'
 import type { Database } from '../database/database.ts'
-import type { ServerSession } from '../database/sessions.ts'
+import type { Sessions } from '../database/sessions.ts'
 import { Ensemble } from './ensemble.ts'
 import type { Leader } from './leader.ts'
 import { Standalone } from './standalone.ts'
 
 export interface Cluster {
-  readonly leader: Leader
+  readonly settings: Settings
+  /** Executes the writes; undefined if there is no leader. */
+  readonly leader: Leader | undefined
+  /** The data with what is not committed yet; without a leader, that of the server that has applied the most. */
+  readonly written: { database: Database; sessions: Sessions }
   /** All servers. The methods below concern those that the caller names. */
   readonly cores: readonly ServerCore[]
   /** The faults of all servers. */
@@ -20,8 +24,8 @@ export interface Cluster {
   readonly isClosed: boolean
   /** Returns the data of the leader, or else of the server that has applied the most. */
   newest(cores: readonly ServerCore[]): Database
-  /** Expires the session. Returns false if there is no leader that can do it. */
-  endSession(session: ServerSession): boolean
+  /** Expires the session. Returns false if there is no such session, or no leader that can do it. */
+  expire(id: bigint): boolean
   /** Deletes empty containers and expired nodes with a ttl. */
   checkContainers(): void
   /** Sets the number of the next sequential child. */

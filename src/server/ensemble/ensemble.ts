@@ -1,87 +1,104 @@
 // Several servers with one leader. The leader executes the writes; each server makes their changes on its own tree, and
 // answers reads from it (ZooKeeper Atomic Broadcast, in one process).
-import type { Handshake } from '../connection/handshake.ts'
-import type { ClientRequest } from '../connection/role.ts'
 import { ServerCore } from '../connection/server-core.ts'
 import { FaultPlan } from '../control/fault-plan.ts'
 import type { MemberState } from '../control/member-state.ts'
 import type { Settings } from '../control/options.ts'
 import { restoreState } from '../control/saved-state.ts'
-import { Database, type TransactionCause } from '../database/database.ts'
-import { failed, type Outcome } from '../database/operations.ts'
-import type { ServerSession } from '../database/sessions.ts'
-import { TreeTransaction } from '../database/transaction.ts'
+import { Database } from '../database/database.ts'
+import { Sessions } from '../database/sessions.ts'
 import type { Cluster } from './cluster.ts'
-import { Elections } from './elections.ts'
-import { Leader, type LeaderOwner } from './leader.ts'
-import { Network, type Route } from './network.ts'
+import { FINALIZE_WAIT } from './election.ts'
+import { reportTransaction, type Leader } from './leader.ts'
+import { Network } from './network.ts'
 import { Peer, type Cut } from './peer.ts'
-import { Replication, type TransactionLog } from './replication.ts'
 
-export class Ensemble implements Cluster, LeaderOwner {
-  readonly leader: Leader
+export class Ensemble implements Cluster {
   readonly faults: FaultPlan
-  readonly #settings: Settings
-  readonly #network: Network
-  readonly #replication: Replication
-  readonly #elections: Elections
+  readonly settings: Settings
+  readonly network: Network
   isClosed = false
+  /** The last transaction that was reported, or was in the file that the servers started with. */
+  #reported = 0n
+  #ticks = 0
+  #tickTimer: unknown
+  /** The promises of {@link elect} that are pending. */
+  #pending: { resolve: () => void; reject: (reason: Error) => void }[] = []
 
   /**
    * @param state the nodes and sessions of an earlier server, as text; default: none
    * @throws Error if the state is malformed
    */
   constructor(settings: Settings, state?: string) {
-    this.#settings = settings
+    this.settings = settings
     this.faults = new FaultPlan(settings.clock)
-    this.leader = new Leader(settings, this, state)
-    this.#network = new Network(settings.clock, Number(this.leader.database.zxid >> 32n), settings.onMessage)
-    this.#replication = new Replication(settings, this.#network)
-    this.#elections = new Elections(settings, this.#network, this.#replication, this.leader)
-    for (let id = 1; id <= settings.servers; id++) this.#network.peers.push(this.#peerOf(id, state))
+    this.network = new Network(settings.clock, settings.onMessage)
+    for (let id = 1; id <= settings.servers; id++) this.network.peers.push(this.#peerOf(id, state))
+    this.#reported = this.newest(this.cores).zxid
     this.start(this.cores)
   }
 
   #peerOf(id: number, state: string | undefined): Peer {
-    const { clock, behaviour } = this.#settings
-    const { sessions } = this.leader
-    const database = new Database(clock, behaviour)
-    const restored = { all: [], get: (session: bigint) => sessions.get(session), restore: () => undefined }
-    if (state !== undefined) restoreState({ database, sessions: restored }, state, clock.wallNow())
-    const faults = new FaultPlan(clock)
+    const { settings } = this
+    const { database, sessions } = this.dataOf(state)
+    const faults = new FaultPlan(settings.clock)
     const match: FaultPlan['match'] = (names, session) =>
       faults.match(names, session) ?? this.faults.match(names, session)
-    const peer = new Peer(this, new ServerCore(this.#settings, id, database, sessions, { match }), faults)
-    for (const session of sessions.all) peer.knownSessions.add(session.id)
-    return peer
+    return new Peer(this, new ServerCore(settings, id, database, sessions, { match }), faults, true)
   }
 
-  onTransaction(tx: TreeTransaction, cause: TransactionCause): void {
-    this.log.push({ tx, cause })
-  }
-
-  get log(): TransactionLog {
-    return this.#replication.log
+  /**
+   * Returns the data of a server: empty, or as in a state.
+   * @throws Error if the state is malformed
+   */
+  dataOf(state: string | undefined): { database: Database; sessions: Sessions } {
+    const { settings } = this
+    const { clock, behaviour } = settings
+    const database = new Database(clock, behaviour, (tx, cause) => {
+      // The first server that applies a transaction is the leader that commits it.
+      if (tx.zxid <= this.#reported) return
+      this.#reported = tx.zxid
+      // A change that a test has made is no transaction.
+      if (!tx.rolledBack && cause.opcode !== 0) reportTransaction(settings, tx, cause)
+    })
+    const sessions = new Sessions(settings, () => undefined)
+    // Only the leader expires sessions.
+    sessions.pauseExpiry()
+    if (state !== undefined) restoreState({ database, sessions }, state, clock.wallNow())
+    return { database, sessions }
   }
 
   get peers(): readonly Peer[] {
-    return this.#network.peers
-  }
-
-  /** The server that leads; undefined if there is none. */
-  get leading(): Peer | undefined {
-    return this.#network.leading
+    return this.network.peers
   }
 
   get cores(): readonly ServerCore[] {
     return this.peers.map(({ core }) => core)
   }
 
+  /** The server that leads. If one that was cut off still believes that it leads, the one of the last epoch. */
+  get #leading(): Peer | undefined {
+    const all = this.peers.filter(({ state }) => state === 'leader')
+    return all.reduce<Peer | undefined>((a, b) => (a !== undefined && a.epoch > b.epoch ? a : b), undefined)
+  }
+
+  get leader(): Leader | undefined {
+    return this.#leading?.leading?.leader
+  }
+
+  get written(): Cluster['written'] {
+    const { core, sessions } = this.#newestOf(this.peers)
+    return this.leader ?? { database: core.database, sessions }
+  }
+
   newest(cores: readonly ServerCore[]): Database {
     const peers = this.#peersOf(cores)
-    const { leading } = this
-    const newest = leading !== undefined && peers.includes(leading) ? leading : undefined
-    return (newest ?? peers.reduce((a, b) => (b.applied > a.applied ? b : a))).core.database
+    const leading = this.#leading
+    return (leading !== undefined && peers.includes(leading) ? leading : this.#newestOf(peers)).core.database
+  }
+
+  #newestOf(peers: readonly Peer[]): Peer {
+    return peers.reduce((a, b) => (b.applied > a.applied ? b : a))
   }
 
   #peersOf(cores: readonly ServerCore[]): readonly Peer[] {
@@ -91,159 +108,125 @@ export class Ensemble implements Cluster, LeaderOwner {
   onChange({ core, epoch, state }: Peer): void {
     const member: MemberState = { id: core.id, mode: state, zxid: core.database.zxid, epoch }
     // Later, because the callback may stop or cut off a server, and the change is not complete yet.
-    queueMicrotask(() => this.#settings.onMemberChange(member))
+    queueMicrotask(() => this.settings.onMemberChange(member))
+  }
+
+  /** A server leads from now on. */
+  onLeader(): void {
+    this.network.favourite = undefined
+    for (const { resolve } of this.#pending.splice(0)) resolve()
   }
 
   /** Returns what a server with this role reports to monitors (LeaderZooKeeperServer.registerMetrics). */
   metricsOf(peer: Peer): Readonly<Record<string, string | number>> {
-    const isLeader = peer.state === 'leader'
-    const { followers } = this.#network
-    const learners = peer === this.leading ? followers.length : 0
+    const { leading, counts } = peer
+    const learners = leading?.followers.length ?? 0
     return {
-      peer_state: `${isLeader ? 'leading' : 'following'} - broadcast`,
-      ...{ quorum_size: this.peers.length, synced_observers: 0 },
-      ...(isLeader && {
+      peer_state: `${leading === undefined ? 'following' : 'leading'} - broadcast`,
+      ...{ quorum_size: this.network.voters.length, synced_observers: 0 },
+      ...(leading !== undefined && {
         ...{ learners, synced_followers: learners, synced_non_voting_followers: 0 },
-        pending_syncs: this.#replication.pendingSyncs,
-        leader_uptime: Math.trunc(this.#settings.clock.now() - peer.since),
+        pending_syncs: leading.pendingSyncs,
+        leader_uptime: Math.trunc(this.settings.clock.now() - peer.since),
       }),
-      ...{ looking_count: peer.counts.looking, proposal_count: peer.counts.proposals },
-      commit_count: peer.counts.commits,
+      ...{ looking_count: counts.looking, proposal_count: counts.proposals, commit_count: counts.commits },
     }
   }
 
-  routeOf(peer: Peer, direction: 'toLeader' | 'fromLeader'): Route {
-    return this.#network.routeOf(peer, direction)
-  }
-
-  // Requests
-
-  attach(peer: Peer, { sessionId, passwd, timeOut }: Handshake, done: (session?: ServerSession) => void): void {
-    const { leader } = this
-    const owned = (session: ServerSession | undefined) => {
-      if (session !== undefined) session.owner = peer
-      return session
-    }
-    if (sessionId === 0n) {
-      const open = () => owned(leader.openSession(timeOut, peer.core.id))
-      this.#replication.atLeader(peer, { kind: 'request', wants: 'session', session: 0n }, open, done)
-      return
-    }
-    // The leader confirms a session at once, even if a write of that session is not committed yet (Leader.REVALIDATE).
-    this.#network.toLeader(peer, { kind: 'request', wants: 'session', session: sessionId }, ({ session: id }) => {
-      const session = owned(leader.sessions.resume(id, passwd, timeOut))
-      this.#network.fromLeader(peer, { kind: 'reply', session: session?.id ?? 0n }, () => done(session))
+  #tick(): void {
+    const { clock, tickTime } = this.settings
+    this.#tickTimer = clock.setTimeout(() => this.#tick(), tickTime / 2)
+    this.#ticks++
+    this.network.turn(() => {
+      for (const peer of this.peers) if (!peer.core.isPaused) peer.tick(this.#ticks % 2 === 0)
     })
-  }
-
-  forward(peer: Peer, request: ClientRequest, done: (outcome: Outcome | 'moved') => void): void {
-    const { id: session } = request.session
-    if (request.kind !== 'sync') {
-      const wants = request.kind === 'close' ? 'close' : 'write'
-      this.#replication.atLeader(peer, { kind: 'request', wants, session }, () => this.#executed(peer, request), done)
-      return
-    }
-    const note = () => this.#replication.noteSync()
-    const run = () => done(request.run(peer.core.database))
-    this.#replication.atLeader(peer, { kind: 'request', wants: 'sync', session }, note, run)
-  }
-
-  #executed(peer: Peer, { kind, session, run }: ClientRequest): Outcome | 'moved' {
-    const { leader } = this
-    const hasEnded = leader.sessions.get(session.id) === undefined
-    if (kind === 'close') {
-      // The leader closes a session for every server, wherever it is attached (PrepRequestProcessor).
-      if (!hasEnded) leader.closeSession(session)
-      return run(leader.database)
-    }
-    if (hasEnded) return failed('SESSIONEXPIRED')
-    return session.owner === peer ? run(leader.database) : 'moved'
-  }
-
-  touch(peer: Peer, session: ServerSession): void {
-    if (peer === this.leading) this.leader.sessions.touch(session)
-    else peer.touched.add(session)
   }
 
   // What a test does
 
-  endSession(session: ServerSession): boolean {
-    if (this.leading === undefined) return false
-    this.leader.closeSession(session)
-    this.#replication.replicate()
-    return true
+  expire(id: bigint): boolean {
+    const session = this.leader?.sessions.get(id)
+    if (session !== undefined) this.#leading?.leading?.endSession(session)
+    return session !== undefined
   }
 
   checkContainers(): void {
-    if (this.leading === undefined) return
-    this.leader.checkContainers()
-    this.#replication.replicate()
+    this.#leading?.leading?.checkContainers()
   }
 
   setCounter(path: string, next: number): void {
-    const { tree, zxid } = this.leader.database
-    const tx = new TreeTransaction(zxid, this.#settings.clock.wallNow())
-    tree.setCounter(tx, path, next)
-    // Not a transaction, but the other servers must make the change in the same order.
-    this.log.push({ tx, cause: undefined })
-    this.#replication.replicate()
+    this.#leading?.leading?.setCounter(path, next)
   }
 
-  elect(candidate?: Peer): Promise<void> {
-    return this.#elections.elect(candidate)
+  elect(favourite?: Peer): Promise<void> {
+    const elected = new Promise<void>((resolve, reject) => this.#pending.push({ resolve, reject }))
+    // A test need not await the promise: its rejection must not be reported as unhandled.
+    elected.catch(() => undefined)
+    if (this.isClosed) this.#rejectPending()
+    this.network.favourite = favourite?.core.id
+    const leading = this.#leading
+    this.network.turn(() => {
+      if (leading !== undefined) leading.look()
+      else for (const peer of this.peers) if (peer.core.isRunning) peer.look()
+    })
+    return elected
   }
 
   setLag(peer: Peer, ms: number): void {
     peer.lag = ms
-    this.#network.flush()
+    this.network.flush()
   }
 
   setCut(peer: Peer, cut: Cut): void {
+    const isNew = cut !== peer.cut
     peer.cut = cut
-    this.#elections.onReachable(peer)
+    if (isNew) this.#onReachable([peer])
   }
 
   pause(cores: readonly ServerCore[]): void {
-    for (const { core } of this.#peersOf(cores)) if (core.isRunning) core.pause()
-    if (this.leading?.core.isPaused === true) this.leader.pause()
+    for (const { core, leading } of this.#peersOf(cores))
+      if (core.isRunning) {
+        core.pause()
+        leading?.leader?.pause()
+      }
   }
 
   resume(cores: readonly ServerCore[]): void {
     const paused = this.#peersOf(cores).filter(({ core }) => core.isPaused)
-    for (const { core } of paused) core.resume()
-    const { leading } = this
-    const hasPausedLeader = leading !== undefined && paused.includes(leading)
-    if (hasPausedLeader) this.#elections.onLeaderResumed()
-    for (const peer of paused) this.#elections.onReachable(peer)
+    this.network.turn(() => {
+      for (const { core } of paused) core.resume()
+      for (const { leading } of paused) leading?.onResumed()
+      this.#onReachable(paused)
+    })
     // A callback can have ended or paused the leader again.
-    if (hasPausedLeader && leading === this.leading && !leading.core.isPaused) this.leader.resume()
+    for (const { core, leading } of paused) if (!core.isPaused) leading?.leader?.resume()
+  }
+
+  /** Lets servers notice that others can reach them which could not. */
+  #onReachable(changed: readonly Peer[]): void {
+    this.network.turn(() => {
+      this.network.flush()
+      for (const peer of this.peers) peer.onReachable(changed)
+    })
   }
 
   stop(cores: readonly ServerCore[]): void {
-    for (const peer of this.#peersOf(cores))
-      if (peer.core.isRunning) {
-        this.#elections.leave(peer)
-        peer.core.stop()
-        peer.enter('stopped')
-      }
-    if (this.#isRunning) {
-      this.#elections.schedule()
-    } else {
-      this.leader.stop()
-      this.#elections.suspend()
-    }
+    this.network.turn(() => {
+      for (const peer of this.#peersOf(cores)) if (peer.core.isRunning) peer.stop()
+    })
+    if (!this.#isRunning) this.settings.clock.clearTimeout(this.#tickTimer)
   }
 
   start(cores: readonly ServerCore[]): void {
-    const wasRunning = this.#isRunning
-    for (const peer of this.#peersOf(cores))
-      if (!peer.core.isRunning) {
-        peer.core.start()
-        peer.enter('looking')
-      }
     // Servers that start together elect a leader at once.
-    if (wasRunning) this.#elections.schedule()
-    else this.#elections.start()
+    const wait = this.#isRunning ? FINALIZE_WAIT : 0
+    const started = this.#peersOf(cores).filter(({ core }) => !core.isRunning)
+    if (started.length === 0) return
+    if (!this.#isRunning) this.#tick()
+    for (const peer of started) peer.start()
+    this.network.turn(() => {
+      for (const peer of started) peer.look(wait)
+    })
   }
 
   get #isRunning(): boolean {
@@ -253,8 +236,11 @@ export class Ensemble implements Cluster, LeaderOwner {
   close(): void {
     this.isClosed = true
     this.stop(this.cores)
-    this.leader.sessions.close()
-    this.#elections.close()
+    this.#rejectPending()
     for (const plan of [this.faults, ...this.peers.map(({ faults }) => faults)]) plan.clear()
+  }
+
+  #rejectPending(): void {
+    for (const { reject } of this.#pending.splice(0)) reject(new Error('the servers were closed before an election'))
   }
 }

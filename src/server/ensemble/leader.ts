@@ -39,19 +39,27 @@ export class Leader {
 
   /** @param server the number of the server that the client has connected to */
   openSession(timeout: number, server: number): ServerSession {
-    const session = this.sessions.open(timeout, server)
-    this.database.transact({ session: session.id, opcode: opcodes.createSession }, tx =>
-      tx.record(() => this.sessions.end(session)),
+    return this.#recorded(this.sessions.open(timeout, server))
+  }
+
+  /** Adds a session that a server has issued. */
+  addSession(id: bigint, password: Buffer, timeout: number): ServerSession {
+    return this.#recorded(this.sessions.add(id, password, timeout))
+  }
+
+  #recorded(session: ServerSession): ServerSession {
+    const { id, timeout, password } = session
+    this.database.transact({ session: id, opcode: opcodes.createSession }, tx =>
+      tx.record(() => undefined, { type: 'createSession', timeout, password }),
     )
     return session
   }
 
   closeSession(session: ServerSession): void {
     this.sessions.end(session)
-    this.database.transact({ session: session.id, opcode: opcodes.closeSession }, tx => {
-      this.database.tree.endSession(tx, session.id)
-      tx.record(() => this.sessions.revive(session))
-    })
+    this.database.transact({ session: session.id, opcode: opcodes.closeSession }, tx =>
+      this.database.tree.endSession(tx, session.id),
+    )
   }
 
   /** Deletes empty containers and expired nodes with a ttl, each in its own transaction. */

@@ -1,4 +1,4 @@
-// The servers of an ensemble and the network between them. Each follower has one connection to the leader.
+// The network between the servers of an ensemble: it delays messages, and stops them while it is cut.
 import type { Clock } from '../../runtime/clock.ts'
 import type { MemberMessage, MessageContent } from '../control/member-state.ts'
 import type { Peer } from './peer.ts'
@@ -6,87 +6,181 @@ import type { Peer } from './peer.ts'
 export class Network {
   readonly peers: Peer[] = []
   readonly clock: Clock
-  /** The leader that the others follow. A leader that was cut off may believe for longer that it leads. */
-  leading: Peer | undefined
-  /** The number of elections so far. It is the upper half of each zxid. */
-  epoch: number
+  /** The server that wins the next election if no other has a longer log. */
+  favourite: number | undefined
   readonly #onMessage: ((message: MemberMessage) => void) | undefined
+  readonly #channels = new Map<string, Channel>()
+  /** The group of each server, if the servers are parted. */
+  #groups: ReadonlyMap<Peer, number> = new Map()
+  /** The connections that at least one end has not closed. */
+  readonly #links = new Set<Link>()
+  /** Messages that have arrived, and then what waits until all have been handled. */
+  readonly #arrived: (() => void)[] = []
+  readonly #whenQuiet: (() => void)[] = []
+  #isBusy = false
 
-  constructor(clock: Clock, epoch: number, onMessage: ((message: MemberMessage) => void) | undefined) {
+  constructor(clock: Clock, onMessage: ((message: MemberMessage) => void) | undefined) {
     this.clock = clock
-    this.epoch = epoch
     this.#onMessage = onMessage
+  }
+
+  get voters(): readonly Peer[] {
+    return this.peers.filter(({ isVoter }) => isVoter)
   }
 
   /** The number of servers that is needed to commit a transaction or to elect a leader. */
   get majority(): number {
-    return Math.floor(this.peers.length / 2) + 1
+    return Math.floor(this.voters.length / 2) + 1
   }
 
-  get followers(): readonly Peer[] {
-    return this.peers.filter(peer => this.isFollowing(peer))
-  }
-
-  /** Returns true if the leader has a connection to the server. */
-  isFollowing({ isConnected, epoch }: Peer): boolean {
-    return isConnected && epoch === this.epoch
-  }
-
-  /** The servers that take part in an election. */
-  get voters(): readonly Peer[] {
-    return this.peers.filter(({ isReachable, isLooking }) => isReachable && isLooking)
-  }
-
-  routeOf(peer: Peer, direction: 'toLeader' | 'fromLeader'): Route {
-    const isOpen = (leading: Peer) => (direction === 'toLeader' ? peer.reaches(leading) : leading.reaches(peer))
-    return {
-      delay: () => peer.lag + (this.leading?.lag ?? 0),
-      isCut: () => this.leading === undefined || !this.isFollowing(peer) || !isOpen(this.leading),
+  /** Runs the task, and then lets servers act on the messages that have arrived: on one after the other. */
+  turn<T>(task: () => T): T {
+    if (this.#isBusy) return task()
+    this.#isBusy = true
+    try {
+      const result = task()
+      for (let next = this.#next; next !== undefined; next = this.#next) next()
+      return result
+    } finally {
+      this.#isBusy = false
     }
   }
 
-  /** @param act what the leader does when the message arrives */
-  toLeader<T extends MessageContent>(peer: Peer, message: T, act: (message: T) => void): void {
-    if (peer === this.leading) return act(message)
-    this.#report(peer, this.leading, message)
-    peer.toLeader.send(() => {
-      peer.answeredAt = this.clock.now()
-      act(message)
+  get #next(): (() => void) | undefined {
+    return this.#arrived.shift() ?? this.#whenQuiet.shift()
+  }
+
+  /** @param act what the receiver does with the message */
+  onArrived(act: () => void): void {
+    this.turn(() => this.#arrived.push(act))
+  }
+
+  /** Runs the task when all messages that have arrived are handled. */
+  whenQuiet(task: () => void): void {
+    this.#whenQuiet.push(task)
+  }
+
+  setTimeout(task: () => void, ms: number): unknown {
+    return this.clock.setTimeout(() => this.turn(task), ms)
+  }
+
+  /** @param link the connection; default: none, because votes do not need one */
+  send(from: Peer, to: Peer, content: MessageContent, link?: Link): void {
+    const channel = this.#channelOf(from, to, link === undefined)
+    this.#report(from, to, channel.isCut ? Infinity : from.lag + to.lag, content)
+    // Of the votes that cannot be sent, only the last is kept (QuorumCnxManager).
+    if (link === undefined && channel.isCut) channel.clear()
+    channel.send(() => {
+      if (link === undefined || link.isOpenAt(to)) to.receive(from, content, link)
     })
   }
 
-  /** @param act what the server does when the message of the leader arrives */
-  fromLeader<T extends MessageContent>(peer: Peer, message: T, act: (message: T) => void): void {
-    if (peer === this.leading) return act(message)
-    this.#report(this.leading, peer, message)
-    peer.fromLeader.send(() => {
-      peer.heardAt = this.clock.now()
-      act(message)
-    })
+  /** Opens a connection of a learner to its leader. */
+  connect(learner: Peer, leader: Peer): Link {
+    const link = new Link(learner, leader, () => this.#closeHalfOpen())
+    this.#links.add(link)
+    return link
   }
 
-  /** Delivers the messages that are due, because a delay or a cut has changed. */
+  /** Returns true if the network carries messages from one server to the other. */
+  carries(from: Peer, to: Peer): boolean {
+    const isCut = ['both', 'outgoing'].includes(from.cut) || ['both', 'incoming'].includes(to.cut)
+    return !isCut && this.#groups.get(from) === this.#groups.get(to)
+  }
+
+  /** Parts the servers: no message passes from one group to another. A server that is in no group is alone. */
+  part(groups: readonly (readonly Peer[])[]): void {
+    const ofPeer = new Map(groups.flatMap((group, i) => group.map(peer => [peer, i] as const)))
+    if (groups.length > 0) for (const [i, peer] of this.peers.entries()) if (!ofPeer.has(peer)) ofPeer.set(peer, -1 - i)
+    this.#groups = ofPeer
+  }
+
+  /** Returns true if a partition parts the server from another one. */
+  isParted(peer: Peer): boolean {
+    return this.peers.some(other => this.#groups.get(other) !== this.#groups.get(peer))
+  }
+
+  /** Delivers the messages that are due. Must be called when a delay or a cut has changed, or a server has resumed. */
   flush(): void {
-    for (const { fromLeader, toLeader } of this.peers) {
-      fromLeader.flush()
-      toLeader.flush()
+    this.turn(() => {
+      this.#closeHalfOpen()
+      for (const channel of this.#channels.values()) channel.flush()
+    })
+  }
+
+  /** Closes all connections of a server, and discards all messages to and from it, as at the end of its process. */
+  disconnect(peer: Peer): void {
+    for (const link of this.#links) link.close(peer)
+    for (const [key, channel] of this.#channels) if (key.split(' ').includes(`${peer.core.id}`)) channel.clear()
+  }
+
+  #closeHalfOpen(): void {
+    for (const link of this.#links) {
+      const { leader, learner } = link
+      if (!link.isOpenAt(leader) && !link.isOpenAt(learner)) this.#links.delete(link)
+      for (const [end, other] of [
+        [leader, learner],
+        [learner, leader],
+      ] as const)
+        if (link.isOpenAt(end) && !link.isOpenAt(other) && !end.core.isPaused && this.carries(other, end)) {
+          link.close(end)
+          end.onClosed(link)
+        }
     }
   }
 
-  #report(from: Peer | undefined, to: Peer | undefined, content: MessageContent): void {
+  #channelOf(from: Peer, to: Peer, isForVotes: boolean): Channel {
+    const key = `${from.core.id} ${to.core.id} ${isForVotes ? 'votes' : ''}`
+    let channel = this.#channels.get(key)
+    if (channel === undefined) {
+      channel = new Channel(this, this.#routeOf(from, to, isForVotes))
+      this.#channels.set(key, channel)
+    }
+    return channel
+  }
+
+  #routeOf(from: Peer, to: Peer, isForVotes: boolean): Route {
+    const isUp = ({ core }: Peer) => core.isRunning && !core.isPaused
+    return {
+      delay: () => from.lag + to.lag,
+      // A server opens a new connection to send a vote, which needs both directions.
+      isCut: () => !isUp(from) || !isUp(to) || !this.carries(from, to) || (isForVotes && !this.carries(to, from)),
+    }
+  }
+
+  #report(from: Peer, to: Peer, delay: number, content: MessageContent): void {
     const onMessage = this.#onMessage
-    if (onMessage === undefined || from === undefined || to === undefined) return
-    const message = { from: from.core.id, to: to.core.id, epoch: from.epoch, ...content }
+    if (onMessage === undefined) return
+    const message = { from: from.core.id, to: to.core.id, epoch: from.epoch, delay, ...content }
     // Later, because the callback may stop or cut off a server.
     queueMicrotask(() => onMessage(message))
   }
 }
 
-/** Returns the n-th greatest number. */
-export const nthGreatest = (numbers: readonly number[], n: number): number =>
-  numbers.toSorted((a, b) => b - a)[n - 1] ?? -Infinity
+/** The connection of a learner to its leader. If one end closes it, the other notices when the network carries that. */
+export class Link {
+  readonly learner: Peer
+  readonly leader: Peer
+  readonly #ends: Set<Peer>
+  readonly #onClose: () => void
 
-/** The network between the two servers. */
+  constructor(learner: Peer, leader: Peer, onClose: () => void) {
+    this.learner = learner
+    this.leader = leader
+    this.#ends = new Set([learner, leader])
+    this.#onClose = onClose
+  }
+
+  isOpenAt(end: Peer): boolean {
+    return this.#ends.has(end)
+  }
+
+  close(end: Peer): void {
+    if (this.#ends.delete(end)) this.#onClose()
+  }
+}
+
+/** The network from one server to another. */
 export interface Route {
   /** How long a message takes, in milliseconds. */
   delay(): number
@@ -94,44 +188,43 @@ export interface Route {
 }
 
 export class Channel {
-  readonly #clock: Clock
+  readonly #network: Network
   readonly #route: Route
-  readonly #messages: { sentAt: number; deliver: () => void }[] = []
+  readonly #messages: { sentAt: number; act: () => void }[] = []
   #timer: unknown
-  #isDelivering = false
 
-  constructor(clock: Clock, route: Route) {
-    this.#clock = clock
+  constructor(network: Network, route: Route) {
+    this.#network = network
     this.#route = route
   }
 
-  /** Delivers the message now if it has no delay and no message waits. */
-  send(deliver: () => void): void {
-    this.#messages.push({ sentAt: this.#clock.now(), deliver })
+  get isCut(): boolean {
+    return this.#route.isCut()
+  }
+
+  /** @param act what the receiver does with the message */
+  send(act: () => void): void {
+    this.#messages.push({ sentAt: this.#network.clock.now(), act })
     this.flush()
   }
 
   /** Delivers the messages that are due. Must be called when the route has changed. */
   flush(): void {
-    // A message that is sent by the delivery of another one must not overtake those that wait.
-    if (this.#isDelivering) return
-    this.#isDelivering = true
-    this.#clock.clearTimeout(this.#timer)
-    for (let next = this.#messages[0]; next !== undefined && !this.#route.isCut(); next = this.#messages[0]) {
-      const wait = next.sentAt + this.#route.delay() - this.#clock.now()
+    const { clock } = this.#network
+    clock.clearTimeout(this.#timer)
+    for (let next = this.#messages[0]; next !== undefined && !this.isCut; next = this.#messages[0]) {
+      const wait = next.sentAt + this.#route.delay() - clock.now()
       if (wait > 0) {
-        this.#timer = this.#clock.setTimeout(() => this.flush(), wait)
+        this.#timer = this.#network.setTimeout(() => this.flush(), wait)
         break
       }
       this.#messages.shift()
-      next.deliver()
+      this.#network.onArrived(next.act)
     }
-    this.#isDelivering = false
   }
 
-  /** Discards all messages, as when the connection between the servers is closed. */
   clear(): void {
     this.#messages.length = 0
-    this.#clock.clearTimeout(this.#timer)
+    this.#network.clock.clearTimeout(this.#timer)
   }
 }

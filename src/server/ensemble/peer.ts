@@ -1,66 +1,86 @@
-// A server of an ensemble: its role, its position in the log, and its connection to the leader (QuorumPeer, Learner,
-// LearnerHandler).
-import { opcodes } from '../../protocol/index.ts'
+// A server of an ensemble: its log and its data, what it does in the ensemble, and the requests of its clients that wait
+// (QuorumPeer, CommitProcessor).
+import { errnos, opcodes } from '../../protocol/index.ts'
 import type { Handshake } from '../connection/handshake.ts'
 import type { ClientRequest, Role } from '../connection/role.ts'
 import type { ServerCore } from '../connection/server-core.ts'
 import type { FaultPlan } from '../control/fault-plan.ts'
-import type { MemberMode } from '../control/member-state.ts'
-import type { Database } from '../database/database.ts'
-import type { Outcome } from '../database/operations.ts'
-import type { ServerSession } from '../database/sessions.ts'
+import type { MemberMode, MessageContent } from '../control/member-state.ts'
+import type { TxnResult } from '../database/database.ts'
+import { failed, type Outcome } from '../database/operations.ts'
+import type { Sessions, ServerSession } from '../database/sessions.ts'
+import type { Transaction } from '../database/transaction.ts'
+import { Election, FINALIZE_WAIT } from './election.ts'
 import type { Ensemble } from './ensemble.ts'
-import { Channel } from './network.ts'
+import { Following } from './following.ts'
+import { Leading, type ClientMessage } from './leading.ts'
+import { TransactionLog } from './log.ts'
+import type { Link } from './network.ts'
+import { ReadOnly } from './read-only.ts'
+import { beats, type Notification, type Vote } from './vote.ts'
 
 /** The messages of a server that do not arrive: those that it sends, those sent to it, or both. */
 export type Cut = 'none' | 'incoming' | 'outgoing' | 'both'
+
+/** The shortest time without a leader after which a server becomes read-only, in milliseconds (QuorumPeer). */
+const READ_ONLY_AFTER = 2000
+
+type Reply = Extract<MessageContent, { kind: 'reply' }>
+
+/** A request that waits for the leader. */
+interface Pending {
+  readonly session: bigint
+  readonly cxid: number
+  /** Called when this server has applied the transaction. */
+  readonly onApplied: (results: readonly TxnResult[]) => void
+  /** Called if the leader has written nothing. */
+  readonly onReply: (reply: Reply) => void
+}
 
 export class Peer implements Role {
   readonly isImmediate = false
   readonly core: ServerCore
   readonly faults: FaultPlan
-  readonly toLeader: Channel
-  readonly fromLeader: Channel
+  /** True if the server takes part in elections, and its acks count. */
+  readonly isVoter: boolean
+  readonly log: TransactionLog
   /** The sessions whose start this server has applied, and not their end. */
-  readonly knownSessions = new Set<bigint>()
+  sessions: Sessions
+  /** The last transaction that this server has applied. */
+  applied: bigint
+  /** The last epoch that this server has promised to a new leader. */
+  acceptedEpoch: number
+  /** The epoch of the leader that the server leads or followed last. */
+  epoch: number
+  electionEpoch = 0
   /** The sessions that have sent requests here since the leader was told last. */
-  readonly touched = new Set<ServerSession>()
+  readonly touched = new Set<bigint>()
   readonly #ensemble: Ensemble
   #state: MemberMode = 'stopped'
+  #part: Election | Leading | Following | undefined
+  /** The vote of the last election that is over. */
+  #vote: Vote | undefined
+  /** Servers that have found out earlier than this one that it leads. */
+  #early: { link: Link; acceptedEpoch: number }[] = []
+  #pending: Pending[] = []
+  #readOnly: ReadOnly | undefined
   /** The time since which the server has been in its state. */
   since = 0
-  /** The epoch of the leader that the server leads or followed last. */
-  epoch = 0
-  /** The delay of each message to and from the leader, in milliseconds. */
+  /** The delay of each message to and from other servers, in milliseconds. */
   lag = 0
   cut: Cut = 'none'
-  /** True while the leader has a connection to this follower. */
-  isConnected = false
-  /** The last entry that this server has logged, that the leader knows that it has, and that was sent to it. */
-  logged = 0
-  acknowledged = 0
-  proposed = 0
-  /** The last time of a message from the leader. */
-  heardAt = 0
-  /** The last time at which the leader had a message from this server. */
-  answeredAt = 0
   /** How often this server has looked for a leader, proposed a transaction, and committed one, since its start. */
   readonly counts = { looking: 0, proposals: 0, commits: 0 }
-  #applied = 0
-  #waiting: { n: number; task: () => void }[] = []
 
-  constructor(ensemble: Ensemble, core: ServerCore, faults: FaultPlan) {
-    const { clock } = core.settings
+  constructor(ensemble: Ensemble, core: ServerCore, faults: FaultPlan, isVoter: boolean) {
     this.#ensemble = ensemble
     this.core = core
+    this.sessions = core.sessions
     this.faults = faults
-    this.toLeader = new Channel(clock, ensemble.routeOf(this, 'toLeader'))
-    this.fromLeader = new Channel(clock, ensemble.routeOf(this, 'fromLeader'))
-  }
-
-  /** The last entry of the log that this server has applied. */
-  get applied(): number {
-    return this.#applied
+    this.isVoter = isVoter
+    this.applied = core.database.zxid
+    this.log = new TransactionLog(this.applied)
+    this.epoch = this.acceptedEpoch = Number(this.applied >> 32n)
   }
 
   get state(): MemberMode {
@@ -72,86 +92,252 @@ export class Peer implements Role {
   }
 
   get mode(): Role['mode'] {
-    return this.#state === 'leader' ? 'leader' : 'follower'
+    return this.#state === 'leader' || this.#state === 'observer' ? this.#state : 'follower'
   }
 
-  /** True if other servers can reach this one. */
-  get isReachable(): boolean {
-    return this.core.isRunning && !this.core.isPaused && this.cut === 'none'
+  /** What the server does as a leader; undefined if it does not lead. */
+  get leading(): Leading | undefined {
+    return this.#part instanceof Leading ? this.#part : undefined
   }
 
-  /** Returns true if a message to the other server arrives. */
-  reaches(other: Peer): boolean {
-    const [from, to] = [this.core, other.core]
-    const isCut = ['both', 'outgoing'].includes(this.cut) || ['both', 'incoming'].includes(other.cut)
-    return from.isRunning && to.isRunning && !from.isPaused && !to.isPaused && !isCut
+  // What the server does in the ensemble
+
+  /** Looks for a leader. */
+  look(wait = FINALIZE_WAIT): void {
+    this.#end()
+    if (this.#state !== 'looking' && this.#state !== 'read-only') this.#enter('looking')
+    const election = new Election(this, this.#ensemble.network, wait, vote => this.#onElected(vote))
+    this.#part = election
+    election.announce()
   }
 
-  get isLooking(): boolean {
-    return this.#state === 'looking' || this.#state === 'read-only'
+  #onElected(vote: Vote): void {
+    const { network, settings } = this.#ensemble
+    this.#endReadOnly()
+    this.#vote = vote
+    const early = this.#early.splice(0)
+    if (vote.leader === this.core.id) {
+      const leading = new Leading(this, network, settings)
+      this.#part = leading
+      for (const { link, acceptedEpoch } of early) leading.onLearner(link, acceptedEpoch)
+      return
+    }
+    for (const { link } of early) link.close(this)
+    const leader = network.peers.find(({ core }) => core.id === vote.leader)
+    if (leader?.core.isRunning !== true) this.look()
+    else this.#part = new Following(this, leader, network, settings)
+  }
+
+  /** Serves clients. */
+  serve(mode: 'leader' | 'follower' | 'observer'): void {
+    if (this.#vote !== undefined) this.#vote = { ...this.#vote, peerEpoch: this.epoch }
+    this.core.sessions = this.leading?.leader?.sessions ?? this.sessions
+    this.#enter(mode, this)
+    if (mode === 'leader') this.#ensemble.onLeader()
+  }
+
+  /** The process of the server starts. */
+  start(): void {
+    this.core.start()
+    this.#enter('looking')
+  }
+
+  /** The process of the server ends. */
+  stop(): void {
+    this.#end()
+    this.#endReadOnly()
+    this.core.stop()
+    this.#enter('stopped')
+    this.electionEpoch = 0
+    this.#ensemble.network.disconnect(this)
+  }
+
+  #end(): void {
+    this.#part?.end()
+    this.#part = undefined
+    for (const { link } of this.#early.splice(0)) link.close(this)
   }
 
   /** Changes the state. Closes all connections, and drops what waits for the leader. */
-  enter(state: MemberMode, role?: Role): void {
+  #enter(state: MemberMode, role?: Role): void {
     this.#state = state
-    this.isConnected = state === 'follower'
     if (state === 'looking') this.counts.looking++
     if (state === 'stopped') Object.assign(this.counts, { looking: 0, proposals: 0, commits: 0 })
+    if (role !== this) this.core.sessions = this.sessions
     this.since = this.core.settings.clock.now()
-    this.#disconnect()
+    this.touched.clear()
+    this.#pending = []
     this.core.become(role)
     this.#ensemble.onChange(this)
   }
 
-  #disconnect(): void {
-    this.toLeader.clear()
-    this.fromLeader.clear()
-    this.touched.clear()
-    this.#waiting = []
+  /** @param isWhole true at each whole tick, and false halfway */
+  tick(isWhole: boolean): void {
+    const part = this.#part
+    if (part instanceof Leading) part.tick(isWhole)
+    if (part instanceof Following) part.tick()
+    if (this.#mustServeReads) this.#serveReads()
   }
+
+  get #mustServeReads(): boolean {
+    const { clock, tickTime, readOnlyMode } = this.core.settings
+    return readOnlyMode && this.#state === 'looking' && clock.now() - this.since >= Math.max(READ_ONLY_AFTER, tickTime)
+  }
+
+  #serveReads(): void {
+    this.#readOnly = new ReadOnly(this.core, session => this.sessions.get(session) !== undefined)
+    this.#enter('read-only', this.#readOnly)
+  }
+
+  #endReadOnly(): void {
+    if (this.#readOnly === undefined) return
+    this.#readOnly.close()
+    this.#readOnly = undefined
+    this.#enter('looking')
+  }
+
+  /** These servers can be reached that could not. If this one is among them, it can reach all others. */
+  onReachable(servers: readonly Peer[]): void {
+    if (this.#part instanceof Election) this.#part.announce(servers.includes(this) ? undefined : servers)
+  }
+
+  excuseLeader(): void {
+    if (this.#part instanceof Following) this.#part.excuse()
+  }
+
+  // Messages of other servers
+
+  receive(from: Peer, content: MessageContent, link: Link | undefined): void {
+    if (content.kind === 'vote') return this.#onVote(from, content)
+    const part = this.#part
+    if (content.kind === 'followerInfo' || content.kind === 'observerInfo') {
+      if (link !== undefined) this.#onLearner(link, content.acceptedEpoch)
+    } else if (part instanceof Leading) {
+      part.receive(from, content)
+    } else if (part instanceof Following) {
+      part.receive(content)
+    }
+  }
+
+  #onVote(from: Peer, notification: Notification): void {
+    const { favourite } = this.#ensemble.network
+    const isLooking = notification.state === 'looking'
+    // A server that does not lead yet does not wait for followers in vain.
+    const isOutvoted = this.#vote !== undefined && isLooking && beats(notification, this.#vote, favourite)
+    if (isOutvoted && this.leading !== undefined && this.leading.leader === undefined) this.look()
+    if (this.#part instanceof Election) this.#part.onVote(from, notification)
+    else if (isLooking) this.#tellVote(from)
+  }
+
+  #tellVote(to: Peer): void {
+    if (this.#vote === undefined || this.#part === undefined || !this.isVoter) return
+    const state = this.leading === undefined ? 'following' : 'leading'
+    const { electionEpoch } = this
+    this.#ensemble.network.send(this, to, { kind: 'vote', ...this.#vote, electionEpoch, state })
+  }
+
+  #onLearner(link: Link, acceptedEpoch: number): void {
+    if (this.#part instanceof Leading) this.#part.onLearner(link, acceptedEpoch)
+    else if (this.#part instanceof Election) this.#early.push({ link, acceptedEpoch })
+    else link.close(this)
+  }
+
+  /** The other end has closed the connection. */
+  onClosed(link: Link): void {
+    const part = this.#part
+    this.#early = this.#early.filter(each => each.link !== link)
+    if (part instanceof Leading) part.onClosed(link)
+    if (part instanceof Following && part.owns(link)) this.look()
+  }
+
+  // The data
+
+  /** Replaces the data by a snapshot of the leader. */
+  load(state: string, zxid: bigint): void {
+    const { database, sessions } = this.#ensemble.dataOf(state)
+    this.core.database = database
+    this.core.sessions = this.sessions = sessions
+    this.applied = zxid
+    this.log.reset(zxid)
+    this.#ensemble.onChange(this)
+  }
+
+  /** Makes the changes of the transactions in the log, up to this one. */
+  applyUpTo(zxid: bigint): void {
+    for (const transaction of this.log.after(this.applied)) {
+      if (transaction.zxid > zxid) break
+      this.#apply(transaction)
+    }
+    this.log.trim(this.applied)
+  }
+
+  #apply(transaction: Transaction): void {
+    const { zxid, session, cxid, server, opcode, txns } = transaction
+    this.applied = zxid
+    for (const txn of txns) if (txn.type === 'createSession') this.sessions.restore(session, txn.password, txn.timeout)
+    const results = this.core.database.apply(transaction)
+    if (opcode === opcodes.closeSession) {
+      this.sessions.end({ id: session })
+      this.core.onSessionEnded(session)
+    }
+    if (server === this.core.id) this.#take(session, cxid)?.onApplied(results)
+    this.#ensemble.onChange(this)
+  }
+
+  // Requests of clients
 
   refuses(): boolean {
     return false
   }
 
-  attach(handshake: Handshake, done: (session: ServerSession | undefined) => void): void {
-    this.#ensemble.attach(this, handshake, done)
+  attach({ sessionId, passwd, timeOut }: Handshake, done: (session?: ServerSession) => void): void {
+    if (sessionId === 0n) {
+      const { id, password } = this.sessions.issue(this.core.id)
+      const content = { kind: 'createSession', session: id, timeout: timeOut, password } as const
+      this.#ask(content, { onApplied: () => done(this.sessions.get(id)), onReply: () => done() })
+      return
+    }
+    const password = passwd ?? Buffer.alloc(0)
+    const content = { kind: 'revalidate', session: sessionId, timeout: timeOut, password } as const
+    const onReply = ({ err, timeout }: Reply) =>
+      done(err === 0 ? { id: sessionId, password, timeout, expiresAt: Infinity, owner: undefined } : undefined)
+    this.#ask(content, { onApplied: () => undefined, onReply })
   }
 
-  touch(session: ServerSession): void {
-    this.#ensemble.touch(this, session)
+  touch({ id }: ServerSession): void {
+    if (this.leading === undefined) this.touched.add(id)
+    else this.leading.touch(id)
   }
 
   execute(request: ClientRequest, done: (outcome: Outcome | 'moved') => void): void {
-    if (request.kind === 'read') done(request.run(this.#database))
-    else this.#ensemble.forward(this, request, done)
-  }
-
-  /** Runs the task when this server has applied the entry. Drops it if the server loses its role before. */
-  whenApplied(n: number, task: () => void): void {
-    if (n <= this.#applied) task()
-    else this.#waiting.push({ n, task })
-  }
-
-  /** Makes the changes of the entries of the log, up to this one. */
-  applyUpTo(n: number): void {
-    while (this.#applied < n) {
-      const { tx, cause } = this.#ensemble.log.get(this.#applied + 1)
-      this.#applied++
-      if (cause?.opcode === opcodes.createSession) this.knownSessions.add(cause.session)
-      this.#database.apply(tx)
-      if (cause?.opcode === opcodes.closeSession) {
-        this.knownSessions.delete(cause.session)
-        this.core.onSessionEnded(cause.session)
-      }
-      const due = this.#waiting.filter(each => each.n <= this.#applied)
-      this.#waiting = this.#waiting.filter(each => each.n > this.#applied)
-      for (const { task } of due) task()
-      this.#ensemble.onChange(this)
+    const run = () => request.run(this.core.database)
+    if (request.kind === 'read') return done(run())
+    const onReply = ({ err }: Reply) => {
+      if (err === errnos.SESSIONMOVED) done('moved')
+      else if (err === errnos.SESSIONEXPIRED) done(failed('SESSIONEXPIRED'))
+      else done(run())
     }
+    const onApplied = (results: readonly TxnResult[]) => done(request.outcomeOf(results))
+    this.#ask({ kind: 'request', session: request.session.id, ...request.packet() }, { onApplied, onReply })
   }
 
-  get #database(): Database {
-    return this.core.database
+  /** Passes a request on to the leader. */
+  #ask(content: ClientMessage, { onApplied, onReply }: Pick<Pending, 'onApplied' | 'onReply'>): void {
+    const cxid = content.kind === 'request' ? content.cxid : 0
+    this.#pending.push({ session: content.session, cxid, onApplied, onReply })
+    this.#ensemble.network.turn(() => {
+      if (this.#part instanceof Leading) this.#part.onRequest(this, content)
+      if (this.#part instanceof Following) this.#part.send(content)
+    })
+  }
+
+  /** The leader has answered a request, and written nothing. */
+  onReply(reply: Reply): void {
+    this.#take(reply.session, reply.cxid)?.onReply(reply)
+  }
+
+  #take(session: bigint, cxid: number): Pending | undefined {
+    const index = this.#pending.findIndex(each => each.session === session && each.cxid === cxid)
+    return index === -1 ? undefined : this.#pending.splice(index, 1)[0]
   }
 }

@@ -34,9 +34,10 @@ export class ReadOnly implements Role {
     this.#sessions.touch(session)
   }
 
-  execute({ kind, session, run }: ClientRequest, done: (outcome: Outcome) => void): void {
+  execute(request: ClientRequest, done: (outcome: Outcome) => void): void {
+    const { kind, session } = request
     if (kind === 'close') this.#end(session)
-    done(kind === 'read' || kind === 'close' ? run(this.#core.database) : failed('NOTREADONLY'))
+    done(kind === 'read' || kind === 'close' ? request.run(this.#core.database) : failed('NOTREADONLY'))
   }
 
   /** Ends all sessions. */

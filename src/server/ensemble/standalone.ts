@@ -36,6 +36,14 @@ export class Standalone implements Cluster, LeaderOwner, Role {
     if (!tx.rolledBack) reportTransaction(this.leader.settings, tx, cause)
   }
 
+  get settings(): Settings {
+    return this.leader.settings
+  }
+
+  get written(): Leader {
+    return this.leader
+  }
+
   get cores(): readonly ServerCore[] {
     return [this.core]
   }
@@ -57,15 +65,20 @@ export class Standalone implements Cluster, LeaderOwner, Role {
     this.leader.sessions.touch(session)
   }
 
-  execute({ kind, session, run }: ClientRequest, done: (outcome: Outcome) => void): void {
-    if (kind === 'close') this.endSession(session)
-    done(run(this.leader.database))
+  execute(request: ClientRequest, done: (outcome: Outcome) => void): void {
+    if (request.kind === 'close') this.endSession(request.session)
+    done(request.run(this.leader.database))
   }
 
-  endSession(session: ServerSession): boolean {
+  endSession(session: ServerSession): void {
     this.leader.closeSession(session)
     this.core.onSessionEnded(session.id)
-    return true
+  }
+
+  expire(id: bigint): boolean {
+    const session = this.leader.sessions.get(id)
+    if (session !== undefined) this.endSession(session)
+    return session !== undefined
   }
 
   checkContainers(): void {

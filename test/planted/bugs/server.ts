@@ -19,7 +19,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/ensemble/elections.ts',
+    file: 'src/server/ensemble/leading.ts',
     caughtBy: 'test/server/ensemble-failures.test.ts',
     bugs: [
       {
@@ -28,31 +28,74 @@ export const server: readonly BugsOfFile[] = [
         to: '',
       },
       {
+        bug: 'a leader commits what only it has logged',
+        from: 'return count + 1 >= this.#network.majority',
+        to: 'return this.#leader !== undefined || count + 1 >= this.#network.majority',
+      },
+    ],
+  },
+  {
+    file: 'src/server/ensemble/peer.ts',
+    caughtBy: 'test/server/ensemble-failures.test.ts',
+    bugs: [
+      {
         bug: 'a server with a new leader keeps the sessions that it made as a read-only server',
-        from: 'this.#readOnlyRoles.get(peer)?.close()',
+        from: 'this.#readOnly.close()',
         to: '',
       },
     ],
   },
   {
-    file: 'src/server/ensemble/elections.ts',
+    file: 'src/server/ensemble/following.ts',
     caughtBy: 'test/server/ensemble-sessions.test.ts',
     bugs: [
       {
         bug: 'a follower does not tell the leader which sessions it has served',
-        from: 'const touched = Array.from(peer.touched, ({ id }) => id)',
-        to: 'const touched: bigint[] = []',
+        from: 'sessions: [...peer.touched]',
+        to: 'sessions: []',
       },
     ],
   },
   {
-    file: 'src/server/ensemble/ensemble.ts',
+    file: 'src/server/ensemble/following.ts',
+    caughtBy: 'test/server/elections.test.ts',
+    bugs: [
+      {
+        bug: 'a server keeps the writes that no server of the new majority has logged',
+        from: 'return peer.log.truncate(content.zxid)',
+        to: 'return',
+      },
+      {
+        bug: 'a server serves clients before it has what the others have committed',
+        from: 'peer.applyUpTo(content.zxid)\n        return peer.serve',
+        to: 'return peer.serve',
+      },
+    ],
+  },
+  {
+    file: 'src/server/ensemble/vote.ts',
+    caughtBy: 'test/server/vote.test.ts',
+    bugs: [
+      {
+        bug: 'a server with a shorter log wins',
+        from: 'if (a.zxid !== b.zxid) return a.zxid > b.zxid',
+        to: '',
+      },
+      {
+        bug: 'a server forgets its own vote when a later election begins',
+        from: 'const best = isNew ? own : vote',
+        to: 'const best = isNew ? voteOf(notification) : vote',
+      },
+    ],
+  },
+  {
+    file: 'src/server/ensemble/leading.ts',
     caughtBy: 'test/server/ensemble-sessions.test.ts',
     bugs: [
       {
         bug: 'a session that moves waits until its write is committed',
-        from: "{ kind: 'reply', session: session?.id ?? 0n }, () => done(session))",
-        to: "{ kind: 'reply', session: session?.id ?? 0n }, () => peer.whenApplied(this.log.last, () => done(session)))",
+        from: 'this.#reply(server, { session: id, cxid: 0 }, err, session?.timeout)',
+        to: 'if (this.#committed >= this.#peer.log.last) this.#reply(server, { session: id, cxid: 0 }, err, session?.timeout)',
       },
     ],
   },
@@ -74,17 +117,6 @@ export const server: readonly BugsOfFile[] = [
       {
         bug: 'the requests received during a pause are lost',
         from: 'for (const chunk of chunks) this.received(chunk)',
-        to: '',
-      },
-    ],
-  },
-  {
-    file: 'src/server/ensemble/leader.ts',
-    caughtBy: 'test/server/ensemble-failures.test.ts',
-    bugs: [
-      {
-        bug: 'a session that only a leader without a majority has ended stays ended',
-        from: 'tx.record(() => this.sessions.revive(session))',
         to: '',
       },
     ],
@@ -128,8 +160,8 @@ export const server: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a lag delays messages in one direction only',
-        from: 'peer.fromLeader.send(() => {',
-        to: 'if (peer.lag > 0) return act(message)\n    peer.fromLeader.send(() => {',
+        from: 'delay: () => from.lag + to.lag',
+        to: 'delay: () => from.lag',
       },
     ],
   },
@@ -150,7 +182,7 @@ export const server: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a follower keeps the connection of a session that has ended',
-        from: 'this.core.onSessionEnded(cause.session)',
+        from: 'this.core.onSessionEnded(session)',
         to: '',
       },
     ],
@@ -163,22 +195,6 @@ export const server: readonly BugsOfFile[] = [
         bug: 'exists() sets no watch on a node that does not exist',
         from: "  if (watch) watches.data.add(path, watcher, 'once')\n  return { stat: statOf(tree.get(path)) }",
         to: "  const stat = statOf(tree.get(path))\n  if (watch) watches.data.add(path, watcher, 'once')\n  return { stat }",
-      },
-    ],
-  },
-  {
-    file: 'src/server/ensemble/replication.ts',
-    caughtBy: 'test/server/ensemble-failures.test.ts',
-    bugs: [
-      {
-        bug: 'a write that no server of the new majority has logged keeps its effect',
-        from: 'this.log.rollBackTo(kept)',
-        to: '',
-      },
-      {
-        bug: 'a server serves clients before it has what the others have committed',
-        from: 'peer.applyUpTo(this.#committed)\n    peer.logged',
-        to: 'peer.logged',
       },
     ],
   },
@@ -276,7 +292,7 @@ export const server: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a multi that is rejected keeps the changes before the failed operation',
-        from: 'context.tx.rollBack()',
+        from: 'context.tx.rollBack(errs)',
         to: '',
       },
       {

@@ -1,0 +1,159 @@
+// Elections of an embedded ensemble as messages, and how a server catches up with its leader, in virtual time.
+import { expect } from 'chai'
+import type { MemberMessage } from '../../src/server/index.ts'
+import { failureOf } from '../support/settled.ts'
+import { ELECTION, TICK, UNAWARE, VirtualEnsemble } from '../support/virtual-ensemble.ts'
+
+/** How long a message takes, if each server lags by half of it, in milliseconds. */
+const WAY = 10
+
+describe('an election in an embedded ensemble', () => {
+  let ensemble: VirtualEnsemble
+  let messages: MemberMessage[]
+
+  const start = async (options = {}) => {
+    messages = []
+    ensemble = await VirtualEnsemble.start({ onMessage: (each: MemberMessage) => messages.push(each), ...options })
+    messages.length = 0
+  }
+
+  const kindsBetween = (a: number, b: number) =>
+    messages
+      .filter(({ kind, from, to }) => kind !== 'vote' && [a, b].includes(from) && [a, b].includes(to))
+      .map(({ kind, from }) => `${kind} of ${from}`)
+      .filter(each => !/^p[io]ng/.test(each))
+
+  afterEach(async () => {
+    await ensemble.close()
+    expect(ensemble.clock.pendingTimers).to.equal(0)
+  })
+
+  it('takes as long as its messages: votes, the wait for a better one, the epoch, the log', async () => {
+    await start()
+    const { server } = ensemble
+    for (const each of server.members) each.lag(WAY / 2)
+    const old = ensemble.leader
+    // Two votes, because the first server changes its own; then the wait of the winner.
+    const took = await ensemble.duration(server.elect())
+    expect(ensemble.leader).to.equal(old)
+    // followerInfo, leaderInfo, ackEpoch, newLeader, ack
+    expect(took).to.be.within(ELECTION + 6 * WAY, ELECTION + 8 * WAY)
+    await ensemble.clock.advance(2 * WAY)
+    const [follower] = ensemble.others
+    expect(kindsBetween(old.id, follower.id)).to.deep.equal([
+      `followerInfo of ${follower.id}`,
+      `leaderInfo of ${old.id}`,
+      `ackEpoch of ${follower.id}`,
+      `diff of ${old.id}`,
+      `newLeader of ${old.id}`,
+      `ack of ${follower.id}`,
+      `upToDate of ${old.id}`,
+    ])
+    const votes = messages.filter(each => each.kind === 'vote')
+    expect(votes.filter(({ from, leader }) => from === 1 && leader === 1)).to.have.length(2)
+    expect(votes.some(({ from, leader }) => from === 1 && leader === 3)).to.equal(true)
+  })
+
+  it('is lost by a server with a shorter log, although its number is greater, and keeps what a majority has', async () => {
+    await start()
+    const { server } = ensemble
+    await ensemble.settled(server.elect(server.members[0]))
+    const [first, second, third] = server.members
+    const client = await ensemble.open([ensemble.leader])
+    third?.lag(4 * TICK)
+    await client.create('/a')
+    await client.create('/b')
+    await first?.stop()
+    third?.lag(0)
+    await ensemble.clock.advance(ELECTION)
+    expect(server.leader).to.equal(second)
+    const created = [...(second?.snapshot().nodes.keys() ?? [])]
+    expect(created).to.include.members(['/a', '/b'])
+    expect(third?.snapshot().nodes).to.deep.equal(second?.snapshot().nodes)
+    expect(kindsBetween(2, 3)).to.include('diff of 2')
+    expect(kindsBetween(2, 3)).not.to.include('trunc of 2')
+  })
+
+  it('cannot be won by a favourite with a shorter log', async () => {
+    await start()
+    const { server } = ensemble
+    const [slow] = ensemble.others
+    const client = await ensemble.open([ensemble.leader])
+    slow.lag(4 * TICK)
+    await client.create('/a')
+    const electing = server.elect(slow)
+    slow.lag(0)
+    await ensemble.settled(electing)
+    expect(server.leader).not.to.equal(slow)
+    await ensemble.clock.advance(ELECTION)
+    expect(slow.snapshot().nodes.has('/a')).to.equal(true)
+  })
+
+  it('makes the old leader remove from its log what only it had', async () => {
+    await start()
+    const { server, clock } = ensemble
+    const old = ensemble.leader
+    const [first, second] = ensemble.others
+    const client = await ensemble.open([old], { sessionTimeout: 20_000 })
+    await client.create('/kept')
+    old.cutOff()
+    const lost = failureOf(client.create('/lost'))
+    await clock.advance(UNAWARE + 2 * TICK)
+    const other = await ensemble.open([first, second])
+    await other.create('/new')
+    expect(await ensemble.settled(lost)).to.have.property('code', 'CONNECTIONLOSS')
+    messages.length = 0
+    old.heal()
+    await ensemble.quiet()
+    const { leader } = server
+    expect(old.mode).to.equal('follower')
+    expect(kindsBetween(leader?.id ?? 0, old.id)).to.include(`trunc of ${leader?.id}`)
+    expect([...old.snapshot().nodes.keys()]).to.include.members(['/kept', '/new'])
+    expect(old.snapshot().nodes.has('/lost')).to.equal(false)
+    expect(old.snapshot().nodes).to.deep.equal(leader?.snapshot().nodes)
+    await ensemble.settled(other.create('/lost'))
+    expect(old.snapshot().nodes.has('/lost')).to.equal(true)
+  })
+
+  for (const [writes, kind] of [
+    [20, 'diff'],
+    [2100, 'snap'],
+  ] as const)
+    it(`brings a server that lacks ${writes} transactions up to date by a ${kind}, before it serves clients`, async () => {
+      await start()
+      const [away, other] = ensemble.others
+      const client = await ensemble.open([ensemble.leader])
+      const owner = await ensemble.open([other])
+      await owner.create('/mine', '', { mode: 'ephemeral' })
+      await away.stop()
+      await ensemble.settled(Promise.all(Array.from({ length: writes }, (_, i) => client.setData('/', `${i}`))))
+      messages.length = 0
+      await away.start()
+      expect(away.mode).to.equal('follower')
+      const sent = messages.filter(({ to }) => to === away.id)
+      expect(sent.some(each => each.kind === 'snap')).to.equal(kind === 'snap')
+      const diff = sent.find(each => each.kind === 'diff')
+      expect(diff?.transactions).to.have.length(kind === 'snap' ? 0 : writes)
+      expect(away.snapshot().nodes).to.deep.equal(ensemble.leader.snapshot().nodes)
+      expect(await (await ensemble.open([away])).exists('/mine')).not.to.equal(null)
+      await owner.close()
+      expect(away.snapshot().nodes.has('/mine')).to.equal(false)
+    })
+
+  it('gives up a server that cannot reach a majority, and has no leader meanwhile', async () => {
+    await start()
+    const { server, clock } = ensemble
+    const [first, second, third] = server.members
+    await third?.stop()
+    // The votes have passed, and what follows them does not.
+    await clock.advance(ELECTION - 1)
+    first?.cutOff()
+    await clock.advance(3 * TICK)
+    expect(server.leader).to.equal(undefined)
+    expect([first?.mode, second?.mode]).to.deep.equal(['looking', 'looking'])
+    await clock.advance(20 * TICK)
+    first?.heal()
+    await clock.advance(ELECTION)
+    expect(server.leader).to.equal(second)
+  })
+})
