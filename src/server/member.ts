@@ -52,9 +52,9 @@ export class Member extends ServerControls {
     return this.#peer.epoch
   }
 
-  /** True from `cutOff()` to `heal()`. */
+  /** True from `cutOff()` to `heal()`, and while `server.partition()` parts the server from another one. */
   get isCutOff(): boolean {
-    return this.#peer.cut !== 'none'
+    return this.#peer.cut !== 'none' || this.#ensemble.network.isParted(this.#peer)
   }
 
   /**
@@ -98,7 +98,7 @@ export class Member extends ServerControls {
   }
 
   /**
-   * Ends the cut. If the server has not noticed the cut, messages that it sent meanwhile arrive now. Otherwise it
+   * Ends the cut, but not a partition of `server.partition()`. If the server has not noticed the cut, messages that it sent meanwhile arrive now. Otherwise it
    * follows the leader again, and loses the writes that the others do not have.
    * @example
    * await using server = await Server.start({ servers: 3 })

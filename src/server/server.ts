@@ -6,6 +6,7 @@ import { settingsOf, type ServerOptions } from './control/options.ts'
 import { encodeState, writeData } from './control/saved-state.ts'
 import { clusterOf, type Cluster } from './ensemble/cluster.ts'
 import { Ensemble } from './ensemble/ensemble.ts'
+import type { Peer } from './ensemble/peer.ts'
 import { Member } from './member.ts'
 import { ServerControls, type InTurn } from './server-controls.ts'
 
@@ -87,6 +88,42 @@ export class Server extends ServerControls {
     const index = member === undefined ? -1 : this.members.indexOf(member)
     if (member !== undefined && index === -1) throw badArguments('elect', '', 'the member is of another server')
     return cluster.elect(cluster.peers[index])
+  }
+
+  /**
+   * Parts the servers of an ensemble into groups, until `heal()`: no message passes from one group to another. A group
+   * that is a majority has a leader, or elects one. The servers of the others serve no client any more after `syncLimit`
+   * ticks. A new partition replaces the one before.
+   * @param groups each with members of this server. A member that is in none of them is alone
+   * @throws ZooKeeperError BADARGUMENTS if this is a single server, or a member is in two groups or of another server
+   * @example
+   * await using server = await Server.start({ servers: 5 })
+   * const [a, b, ...rest] = server.members as [Member, Member, ...Member[]]
+   * server.partition([[a, b], rest])
+   * server.members.map(({ isCutOff }) => isCutOff) // => [true, true, true, true, true]
+   */
+  partition(groups: readonly (readonly Member[])[]): void {
+    const fail = (problem: string) => badArguments('partition', '', problem)
+    const cluster = this.#cluster
+    if (!(cluster instanceof Ensemble)) throw fail('a single server has no network to others')
+    const all = groups.flat()
+    if (new Set(all).size < all.length) throw fail('a member is in two groups')
+    if (!all.every(member => this.members.includes(member))) throw fail('a member is of another server')
+    const alone = this.members.filter(member => !all.includes(member)).map(member => [member])
+    cluster.part([...groups, ...alone].map(group => group.map(member => cluster.peers[member.id - 1] as Peer)))
+  }
+
+  /**
+   * Ends the partition, and the cuts of all members.
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * server.partition([])
+   * server.heal()
+   * server.members.some(({ isCutOff }) => isCutOff) // => false
+   */
+  heal(): void {
+    if (this.#cluster instanceof Ensemble) this.#cluster.part()
+    for (const member of this.members) member.heal()
   }
 
   /**

@@ -95,6 +95,60 @@ describe('an embedded ensemble that fails', () => {
     })
   })
 
+  describe('that is parted into groups', () => {
+    it('has a leader in the group that is a majority, and keeps what that one committed when it is healed', async () => {
+      const { server, clock } = await start({ servers: 5 })
+      const [first, second, third, fourth, fifth] = server.members as [...[Member, Member, Member, Member, Member]]
+      expect(server.leader).to.equal(fifth)
+      const minor = await ensemble.open([fourth], { sessionTimeout: 20_000 })
+      const major = await ensemble.open([first, second, third], { sessionTimeout: 20_000 })
+      await minor.create('/both')
+      server.partition([
+        [first, second, third],
+        [fourth, fifth],
+      ])
+      expect(server.members.every(({ isCutOff }) => isCutOff)).to.equal(true)
+      const lost = failureOf(minor.create('/minor'))
+      await clock.advance(UNAWARE + 2 * TICK)
+      expect(ensemble.modes).to.deep.equal(['follower', 'follower', 'leader', 'looking', 'looking'])
+      expect(await ensemble.settled(lost)).to.have.property('fate', 'unknown')
+      await ensemble.settled(major.retry(() => major.create('/major')))
+      server.heal()
+      await clock.advance(TICK)
+      expect(ensemble.modes).to.deep.equal(['follower', 'follower', 'leader', 'follower', 'follower'])
+      for (const each of [fourth, fifth])
+        expect([...each.snapshot().nodes.keys()])
+          .to.include.members(['/both', '/major'])
+          .and.not.to.include('/minor')
+    })
+
+    it('has no leader if no group is a majority, and one server that is named in no group is alone', async () => {
+      const { server, clock } = await start()
+      const [first, second] = server.members as [Member, Member]
+      server.partition([[first, second]])
+      await clock.advance(UNAWARE + 2 * TICK)
+      expect(ensemble.modes).to.deep.equal(['follower', 'leader', 'looking'])
+      server.partition([])
+      await clock.advance(UNAWARE + 2 * TICK)
+      expect(ensemble.modes).to.deep.equal(['looking', 'looking', 'looking'])
+      server.heal()
+      await clock.advance(ELECTION)
+      // Only the first two were in the last epoch.
+      expect(ensemble.modes).to.deep.equal(['follower', 'leader', 'follower'])
+    })
+
+    it('rejects groups of a single server, of foreign members, and with a member twice', async () => {
+      const { server } = await start()
+      const [first] = server.members as [Member]
+      expect(() => server.partition([[first], [first]])).to.throw('a member is in two groups')
+      await using single = await Server.start({ listen: false })
+      expect(() => single.partition([])).to.throw('a single server has no network to others')
+      await using other = await Server.start({ listen: false, servers: 3 })
+      expect(() => server.partition([other.members])).to.throw('a member is of another server')
+      single.heal()
+    })
+  })
+
   describe('with a server that is cut off in one direction', () => {
     it('applies what a follower hears that cannot answer, until the leader drops it after syncLimit ticks', async () => {
       const { server } = await start()

@@ -24,7 +24,12 @@ const actions = {
     'lag' in target ? target.lag(oneOf(random, [0, 50, 1500])) : undefined,
   cutOff: (target: Target, _: Server, random: Random) =>
     'cutOff' in target ? target.cutOff(oneOf(random, ['both', 'incoming', 'outgoing'])) : undefined,
-  heal: (target: Target) => ('heal' in target ? target.heal() : undefined),
+  partition: (_: Target, server: Server, random: Random) => {
+    const [some, others]: Member[][] = [[], []]
+    for (const member of server.members) (random() < 0.5 ? some : others)?.push(member)
+    if (server.members.length > 0) server.partition([some ?? [], others ?? []])
+  },
+  heal: (target: Target) => target.heal(),
 }
 
 class Run {
@@ -75,10 +80,8 @@ class Run {
     const server = this.#server
     this.trace.push('everything: resume, heal, start')
     server.resume()
-    for (const member of server.members) {
-      member.lag(0)
-      member.heal()
-    }
+    server.heal()
+    for (const member of server.members) member.lag(0)
     await server.start()
     await this.#advance(2 * TICK)
   }

@@ -89,10 +89,10 @@ export class VirtualEnsemble {
   async close(): Promise<void> {
     const { server, clock } = this
     server.faults.clear()
+    server.heal()
     for (const member of server.members) {
       member.faults.clear()
       member.lag(0)
-      member.heal()
     }
     const closed = Promise.allSettled(this.#clients.map(client => client.close()))
     await clock.advance(20_000)

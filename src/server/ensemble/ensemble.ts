@@ -183,6 +183,12 @@ export class Ensemble implements Cluster {
     if (isNew) this.#onReachable([peer])
   }
 
+  /** @param groups one for each server. Default: all servers reach each other */
+  part(groups: readonly (readonly Peer[])[] = []): void {
+    this.network.part(groups)
+    this.#onReachable(this.peers)
+  }
+
   pause(cores: readonly ServerCore[]): void {
     for (const { core, leading } of this.#peersOf(cores))
       if (core.isRunning) {

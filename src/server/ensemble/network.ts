@@ -88,11 +88,9 @@ export class Network {
     return !isCut && this.#groups.get(from) === this.#groups.get(to)
   }
 
-  /** Parts the servers: no message passes from one group to another. A server that is in no group is alone. */
+  /** Parts the servers: no message passes from one group to another. A server must be in a group, if there are some. */
   part(groups: readonly (readonly Peer[])[]): void {
-    const ofPeer = new Map(groups.flatMap((group, i) => group.map(peer => [peer, i] as const)))
-    if (groups.length > 0) for (const [i, peer] of this.peers.entries()) if (!ofPeer.has(peer)) ofPeer.set(peer, -1 - i)
-    this.#groups = ofPeer
+    this.#groups = new Map(groups.flatMap((group, i) => group.map(peer => [peer, i])))
   }
 
   /** Returns true if a partition parts the server from another one. */
