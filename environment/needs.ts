@@ -219,7 +219,7 @@ export const usersTools = npmTools('package', 'the tools of users', 'use the pac
 /** The oldest Node that package.json allows, the newest of each later release line, and the other runtimes. */
 export const runtimes = npmTools('runtimes', 'the runtimes', 'each of them passes the same tests', {
   ...{ 'node-20': nodeBinary('~20.19.0'), 'node-22': nodeBinary('^22.0.0'), 'node-24': nodeBinary('^24.0.0') },
-  ...{ 'node-26': nodeBinary('^26.0.0'), bun: '^1.4.0', deno: '^2.9.0', miniflare: '^4.0.0' },
+  ...{ 'node-26': nodeBinary('^26.0.0'), bun: '^1.4.0', deno: '^2.9.0', miniflare: '^4.0.0', wrangler: '^4.0.0' },
   ...{ mocha: '^12.0.0', vitest: '^4.1.0' },
 })
 

@@ -71,9 +71,15 @@ describe('examples/service', () => {
       expect(leader.output.length - before).to.be.below(1_000)
       expect(await leader.metric('zookeeper_outages_total')).to.equal(1)
 
-      expect(await leader.end('SIGTERM')).to.equal(0)
-      expect(leader.messages.slice(-2)).to.deep.equal(['not leading', 'stopped'])
-      await until(() => isLeading(next))
+      // On a busy machine, the outage can be longer than the lease. Then either of them leads.
+      let last: ExampleService | undefined
+      await until(async () => {
+        for (const each of services) if ((await each.metric('service_leading')) === 1) last = each
+        return last !== undefined
+      })
+      expect(await last?.end('SIGTERM')).to.equal(0)
+      expect(last?.messages.slice(-2)).to.deep.equal(['not leading', 'stopped'])
+      await until(() => services.some(each => each !== last && isLeading(each)))
     } finally {
       await Promise.all(services.map(each => each.end('SIGTERM')))
     }

@@ -16,7 +16,7 @@ import { Worker } from './workerd.ts'
 
 const page = readFileSync(join(root, 'docs', 'runtimes.md'), 'utf8')
 const listings = new Map(
-  [...page.matchAll(/^```js (\S+)\n([^]*?)^```$/gm)].map(([, name = '', code = '']) => [name, code]),
+  [...page.matchAll(/^```(?:js|toml) (\S+)\n([^]*?)^```$/gm)].map(([, name = '', code = '']) => [name, code]),
 )
 const commands = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, lines = '']) => lines.trim().split('\n'))
 
@@ -25,7 +25,7 @@ describe('docs/runtimes.md', () => {
   let servers: string
 
   before(async function () {
-    this.timeout(300_000)
+    this.timeout(600_000)
     at = await installed()
     servers = (await sharedServer()).connectString
     for (const [name, code] of listings)
@@ -60,6 +60,15 @@ describe('docs/runtimes.md', () => {
     await until(async () => (await connections()) === 0)
   })
 
+  for (const name of ['wrangler.toml', 'keeper.toml'])
+    it(`has a ${name} of which wrangler makes a bundle to deploy`, async () => {
+      const wrangler = join(at.runtimes, 'node_modules', '.bin', 'wrangler')
+      const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', XDG_CONFIG_HOME: join(at.user, '.config') }
+      const args = ['deploy', '--dry-run', '--outdir', `deployed-${name}`, '--config', name]
+      const { stdout } = await promisify(execFile)(wrangler, args, { cwd: at.user, env })
+      expect(stdout).to.include('--dry-run: exiting now')
+    }).timeout(60_000)
+
   it('has a Durable Object whose pings keep one session alive between requests', async () => {
     const code = listings.get('keeper.js')?.replace('localhost:2181', servers) ?? ''
     const shortTimeout = code.replace(`connect('${servers}')`, `connect('${servers}', { sessionTimeout: 1000 })`)
@@ -91,7 +100,7 @@ describe('docs/runtimes.md', () => {
   it('is right about what the connect and the supervise of zkwire/cloudflare reject with BADARGUMENTS', async () => {
     const [, options = ''] = /They take the same options .*? except\s+(.*?)\. /s.exec(page) ?? []
     const names = [...options.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)
-    expect(names).to.have.length(4)
+    expect(names).to.have.length(5)
     await writeFile(
       join(at.user, 'rejected.js'),
       `import { connect, supervise } from 'zkwire/cloudflare'

@@ -13,7 +13,7 @@ describe('examples/testing', () => {
   let at: Installed
 
   before(async function () {
-    this.timeout(300_000)
+    this.timeout(600_000)
     at = await installed()
     await cp(examples, at.user, { recursive: true })
     // Keeps mocha from using our .mocharc.json in a parent folder.

@@ -82,7 +82,7 @@ after(() => ca.close())
 
 describe('the package', () => {
   before(async function () {
-    this.timeout(300_000)
+    this.timeout(600_000)
     at = await installed()
     await compile(join(import.meta.dirname, 'main.ts'), join(at.user, 'suite-main.js'))
     await compile(join(import.meta.dirname, 'worker.ts'), join(at.user, 'suite-worker.js'))

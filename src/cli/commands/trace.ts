@@ -79,11 +79,13 @@ function tableOf(seconds: number, rows: readonly TrafficRow[]): string[] {
   const start = seconds.toFixed(3).padStart(9)
   if (rows.length === 0) return [`${start}  no frames`]
   const more = rows.length - SHOWN_ROWS
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+  const clients = new Set(rows.map(({ client }) => client)).size
   const cells = rows
     .slice(0, SHOWN_ROWS)
     .map(({ client, path, ...counts }) => [...Object.values(counts).map(String), client, escaped(path)])
   return [
-    `${start}  ${rows.reduce((sum, { bytes }) => sum + bytes, 0)} bytes of ${new Set(rows.map(({ client }) => client)).size} clients`,
+    `${start}  ${bytes} bytes of ${clients} ${clients === 1 ? 'client' : 'clients'}`,
     ...aligned([['requests', 'bytes', 'watches', 'events', 'client', 'node'], ...cells]),
     ...(more > 0 ? [`and ${more} rows with fewer bytes`] : []),
   ]

@@ -42,7 +42,7 @@ describe('in this process, zkwire trace --top', () => {
     for (let i = 0; i < 3; i++) await zk.getData('/top', { watch: () => undefined })
     expect(await trace.after(4.9)).to.equal('')
     const table = (await trace.after(0.1)).replaceAll(/127\.0\.0\.1:\d+/g, 'CLIENT').split('\n')
-    expect(table[0]).to.match(/^ {4}5\.000 {2}\d+ bytes of 1 clients$/)
+    expect(table[0]).to.match(/^ {4}5\.000 {2}\d+ bytes of 1 client$/)
     expect(table[1]).to.match(/^requests +bytes +watches +events +client +node$/)
     expect(table[2]).to.match(/^ +4 +\d\d\d +3 +0 +CLIENT +\/top$/)
     expect(table[3]).to.match(/^ +1 +\d+ +0 +0 +CLIENT +-$/) // the handshake
