@@ -158,7 +158,7 @@ export class ZooKeeperError extends Error {
   readonly fate: Fate
 
   constructor(code: ErrorCode, { op = '', path = '', fate, errno, detail, cause }: ErrorContext) {
-    const subject = [op, path].filter(Boolean).join(' ')
+    const subject = [op, shortened(path)].filter(Boolean).join(' ')
     super(
       [code, subject, meaningOf(code) + (detail ? ` (${detail})` : '')].filter(Boolean).join(': ') + whereToRead(code),
       cause === undefined ? undefined : { cause },
@@ -170,6 +170,12 @@ export class ZooKeeperError extends Error {
     this.fate = fate
   }
 }
+
+/** The most characters of a path in a message. A path may have as many bytes as a request, and messages go to logs. */
+const LONGEST_PATH = 1000
+
+const shortened = (path: string): string =>
+  path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}… (${path.length} characters)` : path
 
 /** Returns the error of a call with invalid arguments, which was not sent. Its path is empty unless a string was passed. */
 export const badArguments = (op: string, path: unknown, detail: string): ZooKeeperError =>

@@ -27,6 +27,14 @@ describe('errors', () => {
     }
   })
 
+  it('have a short message for a long path, which they keep', () => {
+    const path = `/${'x'.repeat(2_000_000)}`
+    const error = new ZooKeeperError('REQUESTTOOLARGE', { op: 'create', path, fate: 'notSent' })
+    expect(error.message).to.match(/^REQUESTTOOLARGE: create \/x{999}… \(2000001 characters\): /)
+    expect(error.message.length).to.be.below(1200)
+    expect(error.path).to.equal(path)
+  })
+
   it('have a message with the code, the operation, the path and the meaning', () => {
     const error = new ZooKeeperError('NONODE', { op: 'getData', path: '/a', fate: 'refused' })
     expect(error.message).to.equal('NONODE: getData /a: the node, or the parent of a node to create, does not exist')
