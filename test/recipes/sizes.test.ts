@@ -130,6 +130,63 @@ describe('recipes', () => {
       })
   })
 
+  describe('of data that is larger than maxReplyBytes', () => {
+    const large = 'x'.repeat(20_000)
+    const item = `${PATH}/entries/entry-100-0000000000`
+    /** Each with the node that has the data. */
+    const calls: Record<string, { node: string; call: Call }> = {
+      'get() of SharedValue': { node: PATH, call: each => new SharedValue(each, PATH).get() },
+      'update() of SharedValue': { node: PATH, call: each => new SharedValue(each, PATH).update(() => 'y') },
+      'changes() of SharedValue': { node: PATH, call: each => new SharedValue(each, PATH).changes().next() },
+      'increment() of Counter': { node: PATH, call: each => new Counter(each, PATH).increment() },
+      'take() of Queue': { node: item, call: each => new Queue(each, PATH).take() },
+      'tryTake() of Queue': { node: item, call: each => new Queue(each, PATH).tryTake() },
+      'consume() of Queue': { node: item, call: each => new Queue(each, PATH).consume(() => undefined) },
+      'tryAcquire() of Lease': {
+        node: `${PATH}/lease_holder`,
+        call: each => new Lease(each, PATH, { id: 'me', duration: 60_000 }).tryAcquire(),
+      },
+      'contenders() of Mutex': {
+        node: `${PATH}/_c_x-lock-0000000000`,
+        call: each => new Mutex(each, PATH).contenders(),
+      },
+      'acquire() of Mutex': { node: `${PATH}/_c_x-lock-0000000000`, call: each => new Mutex(each, PATH).acquire() },
+      'leader() of LeaderElection': {
+        node: `${PATH}/_c_x-latch-0000000000`,
+        call: each => new LeaderElection(each, PATH).leader(),
+      },
+      'changes() of LeaderElection': {
+        node: `${PATH}/_c_x-latch-0000000000`,
+        call: each => new LeaderElection(each, PATH).changes().next(),
+      },
+      'start() of PersistentEphemeral': { node: PATH, call: each => new PersistentEphemeral(PATH).start(each) },
+    }
+    for (const [name, { node, call }] of Object.entries(calls))
+      it(`${name} rejects with REPLYTOOLARGE, and leaves nothing`, async () => {
+        await writer.create(node, large, { parents: true })
+        const small = await open({ maxReplyBytes: 10_000 })
+        expect(await failureOf(call(small))).to.have.property('code', 'REPLYTOOLARGE')
+        await small.settled()
+        const { sessions, watches } = server.snapshot()
+        expect(sessions.find(({ id }) => id === small.sessionId)?.ephemerals).to.deep.equal([])
+        const watched = watches.filter(({ session }) => session === small.sessionId).map(({ path }) => path)
+        // A queue keeps its watches until close().
+        expect(watched).to.deep.equal(name.includes('ake() of Queue') ? [`${PATH}/entries`, `${PATH}/taken`] : [])
+        await small.close()
+      })
+
+    it('a member is left out by Membership', async () => {
+      await writer.create(`${PATH}/large`, large, { parents: true, mode: 'ephemeral' })
+      await writer.create(`${PATH}/small`, '', { mode: 'ephemeral' })
+      const small = await open({ maxReplyBytes: 10_000 })
+      await using group = new Membership(PATH, { id: 'me' })
+      await group.start(small)
+      expect(group.members.map(({ id }) => id)).to.have.members(['me', 'small'])
+      await group.close()
+      await small.close()
+    })
+  })
+
   describe('of data that is larger than a request may be', () => {
     const large = 'x'.repeat(2 ** 20)
     const calls: Record<string, (each: Client, data: string) => Promise<unknown>> = {

@@ -323,6 +323,11 @@ export const recipes: readonly BugsOfFile[] = [
         from: 'this.#path = await this.#findSequential(client)',
         to: 'this.#path = undefined',
       },
+      {
+        bug: 'a server that lags behind hides the node that close() must remove',
+        from: 'Promise.all([client.sync(path), client.exists(path)])',
+        to: 'Promise.all([undefined, client.exists(path)])',
+      },
     ],
   },
 ]
