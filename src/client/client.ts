@@ -111,6 +111,7 @@ export interface ClientInternals {
   readonly session: Session
   readonly settings: Settings
   readonly root: Chroot
+  readonly view: View | undefined
 }
 
 /**
@@ -585,7 +586,7 @@ export class Client extends Operations implements AsyncDisposable {
    * @internal See recipe-support.ts.
    */
   [internals](): ClientInternals {
-    return { session: this.#session, settings: this.#settings, root: this.root }
+    return { session: this.#session, settings: this.#settings, root: this.root, view: this.view }
   }
 }
 

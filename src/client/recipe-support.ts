@@ -2,6 +2,7 @@
 import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
 import { LeaderCheck } from '../session/leader-check.ts'
+import type { WatchCallback } from '../session/watches/watch-event.ts'
 import { internals, type Client } from './client.ts'
 import { Pace, pauseInSession } from './pace.ts'
 
@@ -63,6 +64,26 @@ export const inBackground = (client: Client, work: Promise<unknown>, path?: stri
  */
 export const removedAt = (client: Client, path: string): Promise<unknown> | undefined =>
   client[internals]().session.background.settledAt(serverPath(client, path))
+
+/** Returns the number of connections on which a server has accepted the session. */
+export const connectionsOf = (client: Client): number => client[internals]().session.diagnostics.connects
+
+/**
+ * Sets a one-shot watch on the data of each of several nodes, by one request, which reads nothing. A watch is called at
+ * once if its node does not exist, or has changed since a transaction. From 3.8.4 and 3.9.2 on, a watch on a node that
+ * the session may not read is never called. Sends the request before it returns.
+ * @param since the zxid of that transaction
+ * @returns undefined, and sends nothing, if the session has a persistent watch on one of the paths
+ */
+export function watchTogether(
+  client: Client,
+  nodes: readonly { path: string; callback: WatchCallback; signal: AbortSignal }[],
+  since: bigint,
+): Promise<void> | undefined {
+  const { session, root, view: owner } = client[internals]()
+  const watches = nodes.map(node => ({ ...node, serverPath: root.add(node.path), owner }))
+  return session.watches.setTogether(watches, since)
+}
 
 function leaderCheckOf(client: Client): LeaderCheck {
   const { session, settings } = client[internals]()

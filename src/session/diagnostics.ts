@@ -177,6 +177,10 @@ export class Diagnostics {
     this.#settings = settings
   }
 
+  get connects(): number {
+    return this.#connects
+  }
+
   get stats(): SessionStats {
     return {
       ...{ connects: this.#connects, disconnects: this.#disconnects },

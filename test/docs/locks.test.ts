@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { PeersResult } from '../../bench/peers/result.ts'
 import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
 import { EphemeralMutex, HerdMutex, Mutex, TicketMutex, type Lock } from '../../src/recipes/index.ts'
-import { opcodes, ReplyHeader, RequestHeader, xids } from '../../src/protocol/index.ts'
+import { opcodes, ReplyHeader, RequestHeader, SetWatches, xids } from '../../src/protocol/index.ts'
 import { DistantServer, type Recipe } from '../recipes/round-trips.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import { readDocument, testCodeBlocks } from '../support/document.ts'
@@ -53,6 +53,8 @@ const Locks: Readonly<Record<string, new (client: Client, path: string) => Lock>
   '`HerdMutex`': HerdMutex,
   '`EphemeralMutex`': EphemeralMutex,
 }
+/** The length of a RequestHeader, before the body. */
+const HEADER_BYTES = 8
 const digitsIn = (cells = ''): number[] => [...cells.matchAll(/\d/g)].map(Number)
 /** The watches of each further waiter; default: one. */
 const watchesOf: Readonly<Record<string, number[]>> = { '`Mutex`': [2, 3, 3], '`TicketMutex`': [2, 3, 3] }
@@ -151,6 +153,7 @@ describe('docs/locks.md', () => {
           if (type === opcodes.getChildren2) lists++
           // The last byte of a read asks for a watch.
           if (type === opcodes.getData && bytes.at(-1) === 1) watches++
+          if (type === opcodes.setWatches) watches += SetWatches.decode(bytes.subarray(HEADER_BYTES)).dataWatches.length
         }
         const work: number[][] = []
         await using distant = await DistantServer.start(onFrame)

@@ -1,4 +1,5 @@
 // A watch on one node, and what is known of the node by it.
+import { connectionsOf, watchTogether } from '../../client/recipe-support.ts'
 import { isCode, type Stat } from '../../protocol/index.ts'
 import type { Client, WatchEvent } from '../../client/index.ts'
 
@@ -10,14 +11,26 @@ import type { Client, WatchEvent } from '../../client/index.ts'
  */
 type Status = 'unknown' | 'there' | 'changed' | 'gone' | 'hidden' | 'failed'
 
+/** What to watch, and for how long. */
+export interface Watched {
+  readonly path: string
+  /**
+   * Removes the watch when it aborts. Several watches can share one, because a signal of its own would cost each of them
+   * more than its request.
+   */
+  readonly signal: AbortSignal
+  /** Called after each change of the watch's status. */
+  readonly onChange: () => void
+}
+
 /** A one-shot watch on one node. */
 export class NodeWatch {
   status: Status = 'unknown'
-  /** Why the node is `hidden`, or the read `failed`. */
+  /** Why the node is `hidden`, or the request `failed`. */
   error: Error | undefined
-  /** True if an event has used up the watch. False if the reply says that the node is `gone`. */
+  /** True if an event has used up the watch. False if the node was `gone` before its watch could be set. */
   hasFired = false
-  /** Called after each change of the status. */
+  /** See {@link Watched.onChange}. */
   onChange: () => void
   readonly #client: Client
   /** The number of connections when the request was sent. Events of one connection are in the order of transactions. */
@@ -25,42 +38,53 @@ export class NodeWatch {
   /** Aborts if the session must be presumed lost, even if it is found alive later. */
   readonly #lease: AbortSignal
 
-  /**
-   * Sends the request before it returns.
-   * @param signal removes the watch when it aborts. Several watches can share one, because a signal of its own would
-   * cost each of them more than its request
-   * @param isIt returns true for the Stat of the node that is meant, and not of a later one with its name
-   */
-  constructor(
-    client: Client,
-    path: string,
-    signal: AbortSignal,
-    onChange: () => void,
-    isIt: (stat: Stat) => boolean = () => true,
-  ) {
+  private constructor(client: Client, onChange: () => void) {
     this.#client = client
-    this.#connects = client.stats.connects
+    this.#connects = connectionsOf(client)
     this.#lease = client.leaseSignal
     this.onChange = onChange
-    const watch = ({ type }: WatchEvent) => {
-      this.hasFired = true
-      this.#become(type === 'NodeDeleted' ? 'gone' : 'changed')
-    }
+  }
+
+  /**
+   * Reads a node with a watch. Sends the request before it returns.
+   * @param isIt returns true for the Stat of the node that is meant, and not of a later one with its name
+   */
+  static read(client: Client, node: Watched, isIt: (stat: Stat) => boolean = () => true): NodeWatch {
+    const { path, signal } = node
+    const it = new NodeWatch(client, node.onChange)
+    const watch = ({ type }: WatchEvent) => it.#onEvent(type, true)
     client.getData(path, { watch, signal }).then(
-      ({ stat }) => {
-        // The event may have come before this callback runs.
-        if (this.status === 'unknown') this.#become(isIt(stat) ? 'there' : 'gone')
-      },
-      (error: unknown) => {
-        this.error = error as Error
-        this.#become(isCode(error, 'NONODE') ? 'gone' : isCode(error, 'NOAUTH') ? 'hidden' : 'failed')
-      },
+      ({ stat }) => it.#onSet(isIt(stat)),
+      (error: unknown) => it.#onError(error),
     )
+    return it
+  }
+
+  /**
+   * Watches nodes that have existed since a transaction, by one request, which reads none of them. A later node with the
+   * name of one of them counts as a change of it. Sends the request before it returns.
+   *
+   * The session must be permitted to read the nodes. Otherwise newer servers report neither an error nor an event.
+   * @returns undefined, and sends nothing, if the session has a persistent watch on one of them
+   */
+  static together(client: Client, nodes: readonly Watched[], since: bigint): NodeWatch[] | undefined {
+    const watches = nodes.map(({ onChange }) => new NodeWatch(client, onChange))
+    const requested = nodes.map(({ path, signal }, i) => {
+      const it = watches[i] as NodeWatch
+      // The event of a node that is missing comes before the reply.
+      return { path, signal, callback: ({ type }: WatchEvent) => it.#onEvent(type, it.status === 'there') }
+    })
+    const set = watchTogether(client, requested, since)
+    set?.then(
+      () => watches.forEach(it => it.#onSet(true)),
+      (error: unknown) => watches.forEach(it => it.#onError(error)),
+    )
+    return set && watches
   }
 
   /** True if the reply and all events since then came on the present connection, and the session was never in doubt. */
   get isCurrent(): boolean {
-    return this.#connects === this.#client.stats.connects && !this.#lease.aborted
+    return this.#connects === connectionsOf(this.#client) && !this.#lease.aborted
   }
 
   /** True if the node was there, no event has reported a change since, and both are known from the present connection. */
@@ -76,6 +100,21 @@ export class NodeWatch {
   /** Stops the calls of `onChange`. */
   ignore(): void {
     this.onChange = () => undefined
+  }
+
+  #onEvent(type: WatchEvent['type'], hasFired: boolean): void {
+    this.hasFired = hasFired
+    this.#become(type === 'NodeDeleted' ? 'gone' : 'changed')
+  }
+
+  #onSet(isThere: boolean): void {
+    // The event may have come before this callback runs.
+    if (this.status === 'unknown') this.#become(isThere ? 'there' : 'gone')
+  }
+
+  #onError(error: unknown): void {
+    this.error = error as Error
+    this.#become(isCode(error, 'NONODE') ? 'gone' : isCode(error, 'NOAUTH') ? 'hidden' : 'failed')
   }
 
   #become(status: Status): void {

@@ -6,7 +6,7 @@ import { isCode, join, nameOf, parentOf, ZooKeeperError, type ACL, type Stat } f
 import { Abort } from '../../runtime/abort.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes } from './children.ts'
-import { NodeWatch } from './node-watch.ts'
+import { NodeWatch, type Watched } from './node-watch.ts'
 import { isMarked } from './owner-tag.ts'
 import { RecipeError } from './recipe-error.ts'
 import { retryUntilDone } from './retry-until-done.ts'
@@ -88,8 +88,26 @@ export class OwnNode {
       return known
     }
     known?.ignore()
-    const { signal } = this.#watching
-    return (this.#watch = new NodeWatch(this.#plan.client, this.node.path, signal, onChange, stat => this.owns(stat)))
+    return (this.#watch = NodeWatch.read(this.#plan.client, this.#watched(onChange), stat => this.owns(stat)))
+  }
+
+  /**
+   * Sets the first watch on this node together with watches on older nodes, by one request, which it sends before it
+   * returns.
+   * @param others nodes that existed after this one was created
+   * @returns the watches on the others. Undefined, without a request, if a node must be read
+   */
+  watchWith(others: readonly Watched[], onChange: () => void): NodeWatch[] | undefined {
+    // With an ACL of its own, the session may not read this node, and newer servers then send no events of it.
+    if (this.#watch !== undefined || this.#plan.acl !== undefined) return undefined
+    const { client } = this.#plan
+    const [own, ...more] = NodeWatch.together(client, [this.#watched(onChange), ...others], this.node.czxid) ?? []
+    this.#watch = own
+    return own && more
+  }
+
+  #watched(onChange: () => void): Watched {
+    return { path: this.node.path, signal: this.#watching.signal, onChange }
   }
 
   /** Calls back, at once or later, if a watch on this node reports its deletion. Sets no watch. */

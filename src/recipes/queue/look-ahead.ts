@@ -2,7 +2,7 @@
 // next holder has the lock one round trip after the release.
 import { join, parentOf } from '../../protocol/index.ts'
 import { Condition } from '../../runtime/condition.ts'
-import { NodeWatch } from '../node/node-watch.ts'
+import { NodeWatch, type Watched } from '../node/node-watch.ts'
 import type { Client } from '../../client/index.ts'
 import type { Node, OwnNode } from '../node/own-node.ts'
 import type { Ahead } from './turn.ts'
@@ -39,6 +39,7 @@ export class LookAhead {
   /** The watches on other nodes, by name. */
   readonly #watches = new Map<string, NodeWatch>()
   readonly #changes = new Condition()
+  readonly #onChange = () => this.#changes.notify()
 
   constructor(client: Client, ownNode: OwnNode) {
     this.#client = client
@@ -81,8 +82,9 @@ export class LookAhead {
     signal.throwIfAborted()
     // Watches of an earlier node prove nothing about the place of the present one.
     if (this.#present === undefined) this.#keepOnly([])
-    // The own node is read first: the server answers in order, so it is known to exist when the predecessor is watched.
-    const own = this.#ownNode.watch(() => this.#changes.notify())
+    // The own node is first: the server answers in order, so it is known to exist when the predecessor is watched.
+    this.#watchTogether(second, signal)
+    const own = this.#ownNode.watch(this.#onChange)
     this.#latest = { node: this.#ownNode.node, own, ahead }
     const onPredecessor = this.watch(predecessor, signal)
     const onSecond = second === undefined ? undefined : this.watch(second, signal)
@@ -110,10 +112,23 @@ export class LookAhead {
   watch(name: string, signal: AbortSignal): NodeWatch {
     const known = this.#watches.get(name)
     if (known !== undefined && (known.isPending || known.status === 'gone')) return known
-    const path = join(parentOf(this.#ownNode.node.path), name)
-    const watch = new NodeWatch(this.#client, path, signal, () => this.#changes.notify())
+    const watch = NodeWatch.read(this.#client, this.#watched(name, signal))
     this.#watches.set(name, watch)
     return watch
+  }
+
+  /**
+   * In the first wait of the own node, watches it and the second contender by one request. The predecessor is read,
+   * because the session may not be permitted to read it, and must then not wait for its events.
+   */
+  #watchTogether(second: string | undefined, signal: AbortSignal): void {
+    if (second === undefined || this.#watches.has(second)) return
+    const [watch] = this.#ownNode.watchWith([this.#watched(second, signal)], this.#onChange) ?? []
+    if (watch !== undefined) this.#watches.set(second, watch)
+  }
+
+  #watched(name: string, signal: AbortSignal): Watched {
+    return { path: join(parentOf(this.#ownNode.node.path), name), signal, onChange: this.#onChange }
   }
 
   /**

@@ -2,6 +2,7 @@
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
 import {
   clockOf,
+  connectionsOf,
   inBackground,
   isConfirmed,
   keepConfirmed,
@@ -105,10 +106,10 @@ export abstract class Waiter<R> {
   /** Confirms the session, whose turn it is. Returns false if the connection was lost meanwhile: read again then. */
   async #isConfirmed(signal: AbortSignal): Promise<boolean> {
     const { client } = this.queue
-    const { connects } = client.stats
+    const connections = connectionsOf(client)
     while (!isConfirmed(client)) {
       await whenConfirmed(client, signal)
-      if (client.stats.connects !== connects) return false
+      if (connectionsOf(client) !== connections) return false
     }
     return true
   }

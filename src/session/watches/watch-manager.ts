@@ -73,19 +73,38 @@ export class WatchManager {
    */
   arm(kind: WatchKind, watch: Watch, isWanted: boolean): void {
     const table = tableOf(kind)
-    const { serverPath, signal } = watch
+    const { serverPath } = watch
     // If the watch was removed meanwhile, its removal at the server was decided then.
     if (!this.#oneShot.isPending(table, watch)) return
     const arrival = isWanted ? this.#arrivalOf(watch) : 'unwanted'
-    if (arrival === 'armed') {
-      this.#oneShot.arm(kind, watch)
-      if (signal !== undefined) watch.stopListening = onAbort(signal, () => this.#drop(watch))
-      return
-    }
+    if (arrival === 'armed') return this.#armNow(kind, watch)
     this.#oneShot.removePending(table, watch)
     if (arrival === 'orphaned') this.#notify([watch], 'Session', 0n, 'closed')
     if (arrival === 'missing') this.#notify([watch], 'resync')
     this.#removeUnused(table, serverPath)
+  }
+
+  #armNow(kind: WatchKind, watch: Watch): void {
+    const { signal } = watch
+    this.#oneShot.arm(kind, watch)
+    if (signal !== undefined) watch.stopListening = onAbort(signal, () => this.#drop(watch))
+  }
+
+  /**
+   * Sets data watches by one request, and arms them before it is sent. The server answers after the events of the nodes
+   * that do not exist, or have changed since the transaction `since` (DataTree.setWatches).
+   * @returns undefined, and sends nothing, if a persistent watch serves one of the paths
+   */
+  setTogether(watches: readonly Watch[], since: bigint): Promise<void> | undefined {
+    const paths = watches.map(({ serverPath }) => serverPath)
+    if (paths.some(path => this.#persistent.has(path))) return undefined
+    for (const watch of watches) this.#armNow('data', watch)
+    const body = { relativeZxid: since, dataWatches: paths, existWatches: [], childWatches: [] }
+    const nothing = () => undefined
+    const set = this.#owner.requests.submit(operations.setWatches, body, paths[0] ?? '', nothing, undefined, {})
+    // They are not set again on the next connection.
+    set.catch(() => watches.forEach(watch => this.#drop(watch)))
+    return set
   }
 
   /**

@@ -143,8 +143,35 @@ export const queue: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a waiter that looks ahead leaves its watches on other nodes when it gives up',
-        from: 'new NodeWatch(this.#client, path, signal,',
-        to: 'new NodeWatch(this.#client, path, new AbortController().signal,',
+        from: 'name), signal, onChange',
+        to: 'name), signal: new AbortController().signal, onChange',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/node/own-node.ts',
+    caughtBy: 'test/recipes/queue/look-ahead.test.ts',
+    bugs: [
+      {
+        bug: 'a waiter relies on the watch on its own node although it may not read the node',
+        from: 'if (this.#watch !== undefined || this.#plan.acl !== undefined) return undefined',
+        to: 'if (this.#watch !== undefined) return undefined',
+      },
+    ],
+  },
+  {
+    file: 'src/session/watches/watch-manager.ts',
+    caughtBy: 'test/recipes/node/node-watch.test.ts',
+    bugs: [
+      {
+        bug: 'watches that are set together stay if their request is lost',
+        from: 'watches.forEach(watch => this.#drop(watch))',
+        to: 'undefined',
+      },
+      {
+        bug: 'a request for several watches ends the persistent watch on one of their paths',
+        from: 'if (paths.some(path => this.#persistent.has(path))) return undefined',
+        to: '',
       },
     ],
   },

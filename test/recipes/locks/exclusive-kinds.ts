@@ -63,7 +63,8 @@ export interface Kind {
   releaseSteps: readonly Step[]
 }
 
-const { createContainer, create2, getChildren2, getData, exists, multi, sync } = opcodes
+const { createContainer, create2, getChildren2, getData, exists, multi, setWatches, sync } = opcodes
+const behindTwo = { isTaken: true, isBehindTwo: true } as const
 
 const queueKind = {
   nodeName: /\/lock\/_c_[\da-f-]{36}-lock-\d{10}$/,
@@ -98,12 +99,11 @@ const lookAheadSteps: readonly Step[] = [
   { name: 'the watch on its own node is being set', opcode: getData, isTaken: true },
   { name: 'the predecessor’s watch is being set', opcode: getData, nth: 2, isTaken: true },
   {
-    name: 'the watch on the contender before its predecessor is being set',
-    opcode: getData,
-    nth: 3,
-    isTaken: true,
-    isBehindTwo: true,
+    name: 'the watches on its own node and on the contender before its predecessor are being set',
+    opcode: setWatches,
+    ...behindTwo,
   },
+  { name: 'the predecessor’s watch is being set behind another', opcode: getData, ...behindTwo },
   {
     name: 'the contenders are being listed again while its predecessor holds the lock',
     opcode: getChildren2,
@@ -171,17 +171,17 @@ export const kinds: readonly Kind[] = [
       { name: 'the directory is being read (another session holds the lock)', opcode: getData, nth: 2, isTaken: true },
       { name: 'the watch on its own ticket is being set', opcode: getData, nth: 3, isTaken: true },
       { name: 'the previous ticket is being watched', opcode: getData, nth: 4, isTaken: true },
-      { name: 'the ticket before that is being watched', opcode: getData, nth: 5, isTaken: true, isBehindTwo: true },
+      { name: 'its own ticket and the one before the previous are being watched', opcode: setWatches, ...behindTwo },
+      { name: 'the previous ticket is being watched behind another', opcode: getData, nth: 3, ...behindTwo },
       {
         name: 'the directory is being read while the previous ticket holds the lock',
         opcode: getData,
-        nth: 6,
-        isTaken: true,
-        isBehindTwo: true,
+        nth: 4,
+        ...behindTwo,
         isWoken: true,
       },
-      { name: 'two tickets before it are found deleted', opcode: getData, nth: 5, isTaken: true, hasGap: true },
-      { name: 'the likely head is being watched', opcode: getData, nth: 6, isTaken: true, hasGap: true },
+      { name: 'two tickets before it are found deleted', opcode: setWatches, isTaken: true, hasGap: true },
+      { name: 'the likely head is being watched', opcode: getData, nth: 4, isTaken: true, hasGap: true },
       { name: 'the tickets are being listed after a gap', opcode: getChildren2, nth: 2, isTaken: true, hasGap: true },
     ],
     releaseSteps: [{ name: 'its ticket is being released', opcode: multi }],

@@ -112,7 +112,7 @@ describe('a hand-over of a TicketMutex', () => {
 
   it('costs the same requests, notifications and bytes in a short queue and in a long one', async function () {
     this.timeout(60_000)
-    const { getData, create2, multi, delete: remove, removeWatches } = opcodes
+    const { getData, setWatches, create2, multi, delete: remove, removeWatches } = opcodes
     const client = await distant.open()
     const lock = new TicketMutex(client, '/lock')
     // The directory then has the number of a ticket as its data, and the session knows the directory.
@@ -139,7 +139,7 @@ describe('a hand-over of a TicketMutex', () => {
     }
     const [short, long] = costs
     expect(long).to.deep.equal(short)
-    expect(short?.join.requests).to.deep.equal([create2, getData, getData, getData, getData])
+    expect(short?.join.requests).to.deep.equal([create2, getData, setWatches, getData])
     expect(short?.join.notifications).to.equal(0)
     // Two waiters watch another ticket, and read the directory: the next one once, the one after it twice.
     expect(short?.giveUp.requests).to.have.members([

@@ -197,16 +197,31 @@ describe('a waiter that looks ahead', () => {
       }
     })
 
-  it('lists the queue if it may not read its own node, because the server sends no events of that node', async () => {
-    const [first] = await queueUp(1)
-    const acl = [{ perms: perms.all & ~perms.read, id: { scheme: 'world', id: 'anyone' } }]
-    const second = await queue(await open(), { acl })
-    await deleteBoth(second, first)
-    await turns()
-    await expectNewNode(second)
-    const third = await queue(await open(), { acl })
-    await release(third)
-  })
+  const unreadable = [{ perms: perms.all & ~perms.read, id: { scheme: 'world', id: 'anyone' } }]
+
+  for (const size of [1, 2])
+    it(`lists the queue if it may not read its own node behind ${size} others, because the server sends no events of that node`, async () => {
+      const others: Contender[] = await queueUp(size)
+      const last = others.at(-1) ?? expect.fail('nobody is queued')
+      const second = await queue(await open(), { acl: unreadable })
+      for (const each of others) if (each !== last) await release(each)
+      await deleteBoth(second, last)
+      await turns()
+      await expectNewNode(second)
+      const third = await queue(await open(), { acl: unreadable })
+      await release(third)
+    })
+
+  for (const size of [0, 1])
+    it(`rejects with NOAUTH if it may not read its predecessor, with ${size} others before that`, async () => {
+      await (await open()).ensurePath('/lock')
+      const others: Contender[] = []
+      for (let i = 0; i < size; i++) others.push(await queue(await open()))
+      const hidden = await queue(await open(), { acl: unreadable })
+      const { held } = await queue(await open())
+      expect(await clock.until(held.catch((error: unknown) => error))).to.have.property('code', 'NOAUTH')
+      for (const each of [...others, hidden]) await release(each)
+    })
 
   it('keeps the watch on its own node if a waiter of the same session, which watched that node too, gives up', async () => {
     const [first, second] = await queueUp(2)
@@ -282,7 +297,7 @@ describe('a waiter that looks ahead', () => {
   })
 
   it('pauses if the server says again and again that a node of the list does not exist', async () => {
-    const [first] = await queueUp(1)
+    const [first, second] = await queueUp(2)
     const client = await clock.until(connect(server.connectString, { dial: server.dial, clock }))
     clients.push(client)
     const lists = countOf('getChildren')
@@ -291,7 +306,8 @@ describe('a waiter that looks ahead', () => {
     await clock.advance(10_000)
     expect(lists()).to.be.within(10, 40)
     server.faults.clear()
-    await clock.until((await first.held).release())
+    await release(first)
+    await release(second)
     await clock.until((await clock.until(waiting)).release())
   })
 
