@@ -105,3 +105,135 @@ export const quorum: Lesson = {
     },
   ],
 }
+
+export const election: Lesson = {
+  id: 'election',
+  title: 'An election, and why the longest log wins',
+  summary:
+    'Which server leads next, what happens to a write that only the old leader had, and how a server catches up.',
+  scenario: { recipe: 'bare-clients', clients: 2, servers: 3, seed: 5 },
+  steps: [
+    {
+      play: [
+        { settle: true },
+        { do: { kind: 'cut off', server: 3 } },
+        { do: { kind: 'call', client: 2, call: { op: 'create', path: '/lost', data: '', mode: 'persistent' } } },
+        { wait: 1000 },
+      ],
+      text: 'Server 3 leads. We have cut it off from the others. Client 2, which is connected to it, has asked it to create `/lost`. The write is in the log of server 3, and in no other.',
+      focus: { server: 3 },
+      question: {
+        text: 'What do servers 1 and 2 do, which hear nothing from their leader?',
+        choices: [
+          'They wait for it: without it there are no writes',
+          'After some seconds they elect a leader: they are two of three',
+          'They elect a leader at once',
+        ],
+        answer: 1,
+        play: [{ untilMessage: { kind: 'vote', from: 1, to: 2 } }, { wait: 2 }],
+        explanation:
+          'They wait for five ticks, here five seconds. Then each looks for a leader, and sends the others a vote for itself: its own number, and the last zxid in its log.',
+        focus: { message: { kind: 'vote', from: 1, to: 2 } },
+      },
+    },
+    {
+      play: [],
+      text: 'The logs of servers 1 and 2 end with the same zxid. Each has sent the other a vote for itself.',
+      focus: { message: { kind: 'vote', from: 2, to: 1 } },
+      question: {
+        text: 'Which of them will lead?',
+        choices: [
+          'Server 1, which has the smaller number',
+          'Server 2, which has the greater number',
+          'The one that voted first',
+        ],
+        answer: 1,
+        play: [{ untilMessage: { kind: 'vote', from: 1, to: 2 } }, { wait: 2 }],
+        explanation:
+          'The longer log wins. If the logs are equal, the greater number wins. Server 1 learns of the better vote, and changes its own. Both now vote for server 2. They wait 200 ms, in case a better vote is on its way.',
+        focus: { message: { kind: 'vote', from: 1, to: 2 } },
+      },
+    },
+    {
+      play: [{ untilMessage: { kind: 'upToDate' } }, { settle: true }, { wait: 1000 }],
+      text: 'Server 1 has told the new leader which epochs it knows. The leader has chosen a greater one, and server 1 has accepted it: from now on it follows no leader of an older epoch. It has the same log as the leader, so both serve clients.',
+      focus: { message: { kind: 'leaderInfo' } },
+      question: {
+        text: 'Server 3 has been alone for more than five seconds too. What does it do?',
+        choices: ['It still leads its own clients', 'It has stopped to lead, and serves no client'],
+        answer: 1,
+        play: [
+          { do: { kind: 'call', client: 1, call: { op: 'create', path: '/kept', data: '', mode: 'persistent' } } },
+          { settle: true },
+        ],
+        explanation:
+          'A leader that has heard from no majority for five ticks stops. Client 2 has lost its connection, and cannot know whether `/lost` was created. Meanwhile client 1 has created `/kept` through the new leader, and its zxid begins with the new epoch.',
+        focus: { server: 3 },
+      },
+    },
+    {
+      play: [],
+      text: 'The log of server 3 ends with `/lost`, which no other server has. The logs of the others end with `/kept`. Now we heal the cut.',
+      focus: { server: 3 },
+      question: {
+        text: 'What becomes of `/lost`?',
+        choices: [
+          'Server 3 sends it to the others, so that nothing is lost',
+          'Server 3 removes it from its log',
+          'It stays on server 3 only',
+        ],
+        answer: 1,
+        play: [{ do: { kind: 'heal', server: 3 } }, { untilMessage: { kind: 'trunc' } }, { wait: 2 }],
+        explanation:
+          'No majority had it, so no client was told that it counts. The leader sends `trunc`, and server 3 removes it. Then `diff` brings what server 3 lacks: `/kept`. Only after that it serves clients again.',
+        focus: { message: { kind: 'trunc' } },
+      },
+    },
+    {
+      play: [
+        { settle: true },
+        { do: { kind: 'cut off', server: 3 } },
+        { do: { kind: 'call', client: 1, call: { op: 'create', path: '/b', data: '', mode: 'persistent' } } },
+        { settle: true },
+      ],
+      text: 'We have cut server 3 off once more, as a follower. Client 1 has created `/b`: the leader, server 2, and server 1 have it in their logs, and server 3 has not. Now the leader crashes, and we heal the cut at the same moment.',
+      focus: { server: 2 },
+      question: {
+        text: 'Servers 1 and 3 elect a leader. Which one wins?',
+        choices: [
+          'Server 3, which has the greater number',
+          'Server 1, which has the longer log',
+          'Neither: they must wait for server 2',
+        ],
+        answer: 1,
+        play: [
+          { do: { kind: 'restart server', server: 2 } },
+          { do: { kind: 'heal', server: 3 } },
+          { untilMessage: { kind: 'vote', from: 3, to: 1 } },
+          { wait: 2 },
+        ],
+        explanation:
+          'Server 3 changes its vote to server 1, whose log is longer. A client was told that `/b` counts, because a majority had it. Any two majorities share a server. So among those that vote, one has `/b`, and the longest log has it too.',
+        focus: { message: { kind: 'vote', from: 3, to: 1 } },
+      },
+    },
+    {
+      play: [{ untilMessage: { kind: 'diff' } }, { wait: 2 }],
+      text: 'Server 1 leads, in a third epoch. Server 3 has told it where its log ends, and gets what it lacks: `/b`.',
+      focus: { message: { kind: 'diff' } },
+      question: {
+        text: 'When may the new leader serve clients?',
+        choices: [
+          'At once: it has the longest log',
+          'When a majority has its log: itself, and server 3 with an ack',
+          'When server 2 is back',
+        ],
+        answer: 1,
+        play: [{ untilMessage: { kind: 'upToDate' } }, { settle: true }],
+        explanation:
+          'It waits for the ack of server 3. Now a majority has `/b` again, and `upToDate` lets server 3 apply its log and serve clients. Server 2 has started again meanwhile, has found the leader, and follows it.',
+        focus: { message: { kind: 'ack', from: 3 } },
+      },
+    },
+  ],
+}

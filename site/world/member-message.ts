@@ -49,7 +49,8 @@ function textOf(name: string, value: unknown): string {
   if (name === 'transactions') return (value as readonly Transaction[]).map(transactionWords).join('; ') || 'none'
   if (name === 'identities') return (value as { scheme: string; id: string }[]).map(identityWords).join(', ')
   if (name === 'time') return new Date(value as number).toISOString()
-  if (name === 'state') return `${String(value).length} characters: ${String(value).slice(0, 60)}…`
+  if (name === 'state' && String(value).length > 60)
+    return `${String(value).length} characters: ${String(value).slice(0, 60)}…`
   if (value instanceof Uint8Array) return bytesWords(value)
   if (Array.isArray(value)) return value.map(textOfOne).join(', ') || 'none'
   return textOfOne(value)

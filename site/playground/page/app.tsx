@@ -61,7 +61,7 @@ export function App({ playground, home }: PageProps) {
         <h1>ZooKeeper in a browser tab</h1>
         <p>
           The client and the server of {home === undefined ? 'zkwire' : <a href={home}>zkwire</a>}, unchanged, in
-          virtual time. Each shape that flies is a real frame of the protocol.
+          virtual time. Each shape that flies is a real frame of the protocol, or a message from one server to another.
         </p>
       </header>
       {alert}

@@ -171,9 +171,13 @@ export class Painter {
     context.strokeStyle = this.#colour('paper')
     context.lineWidth = 4
     context.lineJoin = 'round'
-    context.strokeText(message.kind, x + 10, y - 8)
+    // Messages that meet have their words on different sides.
+    const isRight = message.from < message.to
+    context.textAlign = isRight ? 'left' : 'right'
+    const at = [x + (isRight ? 10 : -10), y - 8] as const
+    context.strokeText(message.kind, ...at)
     context.fillStyle = this.#colour('replication')
-    context.fillText(message.kind, x + 10, y - 8)
+    context.fillText(message.kind, ...at)
   }
 
   #colour(colour: Colour): string {

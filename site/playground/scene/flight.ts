@@ -9,7 +9,7 @@ export interface Flight {
   /** The number of the frame. Undefined for a message between servers. */
   n: number | undefined
   /** The message between servers. Undefined for a frame. */
-  message: Pick<ServerMessage, 'n' | 'kind'> | undefined
+  message: Pick<ServerMessage, 'n' | 'kind' | 'from' | 'to'> | undefined
   kind: Kind
   /** Between which ends it flies: it shares its path only with flights of the same `route`. */
   route: string
@@ -49,7 +49,7 @@ function messageFlight(layout: Layout, { n, kind, from, to, sentAt, arrivesAt }:
   const wire = linkBetween(layout, from, to)
   return {
     n: undefined,
-    message: { n, kind },
+    message: { n, kind, from, to },
     kind: 'replication',
     route: `s${from} s${to}`,
     wire,

@@ -211,8 +211,8 @@ export class Ensemble implements Cluster {
   /** Lets servers notice that others can reach them which could not. */
   #onReachable(changed: readonly Peer[]): void {
     this.network.turn(() => {
-      this.network.flush()
       for (const peer of this.peers) peer.onReachable(changed)
+      this.network.flush()
     })
   }
 

@@ -66,6 +66,8 @@ export class Network {
 
   /** @param link the connection; default: none, because votes do not need one */
   send(from: Peer, to: Peer, content: MessageContent, link?: Link): void {
+    // A vote needs a connection of its own, which a process that has ended does not accept.
+    if (link === undefined && !to.core.isRunning) return
     const channel = this.#channelOf(from, to, link === undefined)
     this.#report(from, to, channel.isCut ? Infinity : from.lag + to.lag, content)
     // Of the votes that cannot be sent, only the last is kept (QuorumCnxManager).

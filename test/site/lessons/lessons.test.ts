@@ -32,6 +32,12 @@ const sent = (world: World, kind: string) => {
 const nodesOf = (world: World) =>
   world.picture().servers.map(({ nodes }) => nodes.map(({ path }) => path).filter(path => path !== '/'))
 
+const modesOf = (world: World) => world.picture().servers.map(({ mode }) => mode)
+/** The votes that servers sent to others, and for which server. */
+const votesIn = (world: World) =>
+  world.messages.filter(({ kind }) => kind === 'vote').map(({ from, fields }) => `${from} for ${fields['leader']}`)
+const lastFieldsOf = (world: World, kind: string) => world.messages.findLast(each => each.kind === kind)?.fields ?? {}
+
 /** For each question of each lesson, what must be true when its answer is shown. `before` is the number of frames before. */
 const facts: Readonly<Record<string, readonly ((world: World, before: number) => void)[]>> = {
   'handshake-and-ping': [
@@ -255,6 +261,37 @@ const facts: Readonly<Record<string, readonly ((world: World, before: number) =>
       expect(textsOf(world, 2).at(-1)).to.equal('created /c')
       expect(nodesOf(world)[0]).to.deep.equal(['/a', '/b', '/c'])
       expect(nodesOf(world)[1]).to.deep.equal(['/a'])
+    },
+  ],
+  election: [
+    world => {
+      expect(nodesOf(world)).to.deep.equal([[], [], []])
+      expect(votesIn(world)).to.deep.equal(['1 for 1', '2 for 2'])
+      expect(world.now).to.be.within(5000, 7000)
+    },
+    world => {
+      expect(votesIn(world).at(-1)).to.equal('1 for 2')
+    },
+    world => {
+      expect(modesOf(world)).to.deep.equal(['follower', 'leader', 'looking'])
+      expect(clientOf(world, 2).server).to.equal(2)
+      expect(textsOf(world, 1).at(-1)).to.equal('created /kept')
+      expect(nodesOf(world)).to.deep.equal([['/kept'], ['/kept'], []])
+      expect(world.picture().servers.map(({ zxid }) => zxid.slice(0, 3))).to.deep.equal(['0x2', '0x2', '0x1'])
+    },
+    world => {
+      expect(lastFieldsOf(world, 'trunc')['zxid']).to.contain('epoch 1')
+      expect(lastFieldsOf(world, 'diff')['transactions']).to.match(/^0x200000001: create \/kept$/)
+      expect(modesOf(world)[2]).to.equal('looking')
+    },
+    world => {
+      expect(votesIn(world).slice(-3)).to.include.members(['3 for 3', '3 for 1'])
+      expect(nodesOf(world)).to.deep.equal([['/b', '/kept'], ['/b', '/kept'], ['/kept']])
+    },
+    world => {
+      expect(modesOf(world)).to.deep.equal(['leader', 'follower', 'follower'])
+      expect(nodesOf(world)[2]).to.deep.equal(['/b', '/kept'])
+      expect(lastFieldsOf(world, 'newLeader')['newEpoch']).to.equal('3')
     },
   ],
   'reconnect-storm': [
