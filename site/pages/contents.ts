@@ -195,6 +195,14 @@ export const groups: readonly GuideGroup[] = [
         ...{ document: README, sections: ['The wire'] },
       },
       {
+        ...{ name: 'teaching', title: 'Teach it', about: 'Ninety minutes: a plan, questions, exercises, a sheet' },
+        document: 'docs/teaching.md',
+      },
+      {
+        ...{ name: 'teaching-sheet', title: 'Sheet for students', about: 'Words, guesses and exercises, on two pages' },
+        document: 'docs/teaching-sheet.md',
+      },
+      {
         ...{ name: 'faults', title: 'Faults', about: 'What the client does about each fault, and the test for it' },
         document: 'docs/fault-matrix.md',
       },

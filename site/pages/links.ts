@@ -1,5 +1,7 @@
 // Where the documents of the repository and their sections are on the site.
 import { posix } from 'node:path'
+import { exerciseIn } from '../lab/exercises.ts'
+import { lessonIn } from '../lessons/lesson-link.ts'
 import { guides, type Guide } from './contents.ts'
 import { anchors, headingsOf, sectionsOf } from './document.ts'
 
@@ -12,6 +14,17 @@ export interface LinkTable {
   resolve(from: string, link: string): string
   /** Returns the title of the page that is made of the document to which a link leads, if it is one. */
   titleOf(from: string, link: string): string | undefined
+}
+
+/**
+ * Returns the address of a code such as `#lesson=herd.1`, by which a document names a place of the playground. Undefined
+ * if the code is none.
+ * @throws LinkError if there is no such place
+ */
+export function playgroundAddress(code: string): string | undefined {
+  const link = code.slice(1)
+  const isPlace = code.startsWith('#') && (lessonIn(link) ?? exerciseIn(link)) !== undefined
+  return isPlace ? `playground.html${code}` : undefined
 }
 
 /** Where the playground is written to in the repository. */

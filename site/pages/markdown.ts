@@ -4,6 +4,7 @@ import { html, Html } from '../../bench/report/html.ts'
 import { SCENES, sceneOf } from '../world/scenes.ts'
 import { anchors } from './document.ts'
 import type { Highlighter } from './highlight.ts'
+import { playgroundAddress } from './links.ts'
 
 /** How the names and links of a text become links of a page. */
 export interface Linking {
@@ -40,6 +41,7 @@ export class Markdown {
 
   constructor(highlighter: Highlighter) {
     this.#highlighter = highlighter
+    this.#parser.block.ruler.before('paragraph', 'details', detailsRule, { alt: ['paragraph'] })
   }
 
   /** Renders the text, with comments of HTML removed. */
@@ -113,7 +115,7 @@ export class Markdown {
     }
     rules.code_inline = (tokens, i) => {
       const text = tokens[i]?.content ?? ''
-      const address = depth > 0 ? undefined : addressOf(text, linking)
+      const address = depth > 0 ? undefined : (playgroundAddress(text) ?? addressOf(text, linking))
       const code = html`<code>${inTable ? breakable(text) : text}</code>`
       return String(address === undefined ? code : html`<a class="api" href="${address}">${code}</a>`)
     }
@@ -159,6 +161,34 @@ export class Markdown {
       <pre tabindex="0"><code>${text}</code></pre>
     </div>`
   }
+}
+
+/** Reads the only HTML of the documents: lines with `<details>`, `</details>`, and a whole `<summary>`. */
+function detailsRule(state: StateBlock, line: number, _end: number, isTrial: boolean): boolean {
+  const text = state.src.slice((state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0), state.eMarks[line])
+  const [, slash, summary] = /^(?:<(\/?)details>|<summary>(.*)<\/summary>)$/.exec(text) ?? []
+  if (slash === undefined && summary === undefined) return false
+  if (isTrial) return true
+  state.line = line + 1
+  if (summary === undefined) {
+    state.push(slash === '/' ? 'details_close' : 'details_open', 'details', slash === '/' ? -1 : 1)
+    return true
+  }
+  state.push('summary_open', 'summary', 1)
+  const inline = state.push('inline', '', 0)
+  Object.assign(inline, { content: summary, children: [], map: [line, state.line] })
+  state.push('summary_close', 'summary', -1)
+  return true
+}
+
+/** What a rule uses of the state of the parser. */
+interface StateBlock {
+  src: string
+  bMarks: readonly number[]
+  tShift: readonly number[]
+  eMarks: readonly number[]
+  line: number
+  push(type: string, tag: string, nesting: 1 | 0 | -1): object
 }
 
 /** The number of characters from which on a cell needs some width on a phone. */

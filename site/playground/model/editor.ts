@@ -1,6 +1,7 @@
 // The program that the reader writes, and its last run.
+import { exerciseIn, EXERCISES, type Exercise } from '../../lab/exercises.ts'
 import { verdictOf, type Verdict } from '../../lab/judge.ts'
-import { clientsFor, programLinkOf, type WrittenProgram } from '../../lab/program-link.ts'
+import { clientsFor, programIn, programLinkOf, type WrittenProgram } from '../../lab/program-link.ts'
 import { RemoteWorld } from '../../lab/remote-world.ts'
 import type { StartWorld } from '../../lab/world-port.ts'
 import { LinkError } from '../../world/story-link.ts'
@@ -28,6 +29,9 @@ leave() // to here
 await zk.delete('/lock')
 `
 
+/** Returns the program or the exercise of a link. Undefined if the link is neither. @throws LinkError if it is malformed */
+export const writtenIn = (link: string): WrittenProgram | undefined => programIn(link) ?? exerciseIn(link)
+
 export class Editor {
   readonly #start: StartWorld
   #text = FIRST
@@ -35,6 +39,7 @@ export class Editor {
   #isShown = false
   /** What happens to the clients of the text. A link of a program can have such commands. */
   #commands: Story['commands'] = []
+  #exercise: Exercise | undefined
 
   constructor(start: StartWorld) {
     this.#start = start
@@ -48,6 +53,11 @@ export class Editor {
     return this.#isShown
   }
 
+  /** The exercise that the text began with. */
+  get exercise(): Exercise | undefined {
+    return this.#exercise
+  }
+
   /** Changes the text. What has run stays as it is. */
   write(text: string): void {
     this.#text = text
@@ -59,6 +69,7 @@ export class Editor {
   open({ text, story }: WrittenProgram): void {
     this.write(text)
     this.#commands = story.commands
+    this.#exercise = EXERCISES.find(each => each.broken === text || each.solution === text)
   }
 
   /** Leaves the program. Its text stays. */

@@ -1,6 +1,5 @@
 // The state of the page: the world, where the reader stands, what is chosen. The only owner of this state.
 // May import: site/lab, site/lessons, site/world.
-import { programIn } from '../../lab/program-link.ts'
 import type { StartWorld } from '../../lab/world-port.ts'
 import { lessonIn, lessonLinkOf } from '../../lessons/lesson-link.ts'
 import { linkOf, storyOf } from '../../world/story-link.ts'
@@ -10,7 +9,7 @@ import type { Command, Scenario, Story } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 import { World, type ShownWorld } from '../../world/world.ts'
 import { CostBook } from './cost-book.ts'
-import { Editor, isOver, runToEnd } from './editor.ts'
+import { Editor, isOver, runToEnd, writtenIn } from './editor.ts'
 import { LessonPlayer } from './lesson-player.ts'
 import { nextSpeed, virtualTimeOf, type Speed } from './pace.ts'
 import { selectionOf, type Selection } from './selection.ts'
@@ -195,7 +194,7 @@ export class Playground {
     this.#lessons.leave()
     return this.#work.do(async () => {
       const told = lessonIn(link)
-      const program = programIn(link)
+      const program = writtenIn(link)
       if (told !== undefined) await this.#lessons.open(told.lesson, told.step)
       else this.#replace(program ? await World.open(program.story.scenario) : await World.replay(storyOf(link)))
       if (program === undefined) this.#editor.leave()

@@ -1,6 +1,8 @@
 import { useRef } from 'preact/hooks'
+import { exerciseLinkOf, EXERCISES } from '../../lab/exercises.ts'
 import { LONGEST_PROGRAM } from '../../lab/program-link.ts'
 import { describeOverlap, describeVerdict } from '../model/verdict.ts'
+import { Prose } from './lesson-card.tsx'
 import type { Props } from './props.ts'
 
 /** How many overlaps and failures are listed. */
@@ -17,6 +19,7 @@ export function Editor({ playground }: Props) {
         <h2>Write a program</h2> <span class="faint">each client runs it, and a judge looks for two holders</span>
       </summary>
       <div class="editor-body">
+        <Choice playground={playground} />
         <Text playground={playground} />
         <div class="buttons">
           <button type="button" class="main" disabled={playground.isBusy} onClick={() => void playground.run()}>
@@ -41,6 +44,37 @@ export function Editor({ playground }: Props) {
 async function playFromStart(playground: Props['playground']): Promise<void> {
   await playground.goTo(0)
   playground.play()
+}
+
+/** Exercises to begin with. */
+function Choice({ playground }: Props) {
+  const { exercise } = playground.editor
+  return (
+    <>
+      <label class="field">
+        <span>Exercise</span>
+        <select
+          value={exercise?.id ?? ''}
+          onChange={event => {
+            const { value } = event.currentTarget
+            if (value !== '') void playground.openLink(exerciseLinkOf(value))
+          }}
+        >
+          <option value="">none: your own program</option>
+          {EXERCISES.map(({ id, title }) => (
+            <option key={id} value={id}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      {exercise !== undefined && (
+        <p>
+          <Prose text={exercise.task} />
+        </p>
+      )}
+    </>
+  )
 }
 
 function Text({ playground }: Props) {

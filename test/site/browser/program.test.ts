@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
 import { axeViolations } from '../../../site/checks/axe.ts'
 import { invalidHtml } from '../../../site/checks/html.ts'
+import { EXERCISES, exerciseLinkOf } from '../../../site/lab/exercises.ts'
 import { clientsFor, programLinkOf } from '../../../site/lab/program-link.ts'
 import { startChromium } from '../../../environment/chromium.ts'
 import { runProgram } from '../support/in-process-world.ts'
@@ -206,6 +207,29 @@ console.log(self.origin, location.protocol, 'end')`
       expect(await open.page.getByRole('alert').textContent(), link.slice(0, 60)).to.match(/^The .*\.$/)
     }
     expect(open.page.workers()).to.have.length(0)
+    expect(open.messages).to.deep.equal([])
+    await open.close()
+  })
+
+  it('of an exercise is broken as it says, and mended by its solution', async () => {
+    const open = await openPlayground(browser)
+    for (const { id, task, symptom } of EXERCISES)
+      for (const part of ['broken', 'solution'] as const) {
+        await open.evaluate(`void (location.hash = '#${exerciseLinkOf(id, part)}')`)
+        await open.until(
+          `playground.editor.exercise?.id === '${id}' && playground.editor.verdictOn(playground.view.world) === undefined`,
+        )
+        await open.idle()
+        expect(await open.page.locator('.editor-body').innerText()).to.contain(task.split('`')[0]?.trim())
+        await open.press('Run')
+        const verdict = await verdictOf(open)
+        if (part === 'solution' || symptom === 'herd')
+          expect(verdict, id).to.match(/^Right so far: one client at a time, \d+ entries\.\s*$/)
+        else
+          expect(verdict, id).to.match(
+            symptom === 'overlap' ? /^Broken: \d+ overlap/ : /never entered\. Clients? .* did not end\./,
+          )
+      }
     expect(open.messages).to.deep.equal([])
     await open.close()
   })

@@ -14,6 +14,8 @@ const VIEWS = {
   'on a phone, in the dark': { viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
 } as const
 
+const PAPER = { top: '15mm', bottom: '15mm', left: '15mm', right: '15mm' }
+
 describe('the site in a browser', () => {
   let browser: Browser
   let site: Site
@@ -56,6 +58,41 @@ describe('the site in a browser', () => {
       await context.close()
       expect(problems).to.deep.equal([])
     })
+
+  it('plays the scenes of the guides in frames, and shows their pictures to a reader without scripts', async function () {
+    this.timeout(300_000)
+    for (const name of ['herd', 'locks', 'protocol']) {
+      await using context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+      const page = await context.newPage()
+      await page.goto(`${server.address}${name}.html`)
+      const frame = page.frameLocator('iframe.scene')
+      await page.locator('iframe.scene').scrollIntoViewIfNeeded()
+      await frame.getByRole('button', { name: 'one frame forward' }).click()
+      await frame.getByText(/^Frame \d+: delete request/).waitFor({ state: 'attached' })
+      expect(await page.locator('a.scene').count()).to.equal(0)
+
+      await using withoutScripts = await browser.newContext({ javaScriptEnabled: false })
+      const still = await withoutScripts.newPage()
+      await still.goto(`${server.address}${name}.html`)
+      expect(await still.locator('iframe').count()).to.equal(0)
+      expect(await still.locator('a.scene img').getAttribute('alt')).to.match(/^The stage of the playground: /)
+      expect(await still.locator('a.scene').getAttribute('href')).to.match(/^playground\.html#1;/)
+    }
+  })
+
+  it('folds the answers of the page for teachers, and prints the sheet on two pages', async () => {
+    await using context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(`${server.address}teaching.html`)
+    const answer = page.getByText('It does not know how long to wait for the answer')
+    expect(await answer.isVisible()).to.equal(false)
+    await page.getByText('Why does the server not ask the client').click()
+    expect(await answer.isVisible()).to.equal(true)
+    expect(await page.locator('a[href="playground.html#exercise=owner"]').count()).to.be.above(1)
+    await page.goto(`${server.address}teaching-sheet.html`)
+    const pdf = (await page.pdf({ format: 'A4', margin: PAPER })).toString('latin1')
+    expect(pdf.match(/\/Type \/Page\b/g)).to.have.length(2)
+  })
 
   it('shows each line of the first program in one line, and no claim alone in its row, in a window of 1280 pixels', async () => {
     await using context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
