@@ -1,6 +1,6 @@
 // `npm run site`: builds the site in site/dist.
 // May import: bench/output/result.ts, bench/report/html.ts, bench/report/page.ts, bench/report/report.ts,
-// site/pages/api/declaration.ts, site/pages/api/pages.ts, site/pages/api/reference.ts, site/lessons, site/playground/build.ts,
+// site/pages/api/declaration.ts, site/pages/api/pages.ts, site/pages/api/reference.ts, site/lab, site/lessons, site/playground/build.ts,
 // site/playground/model/words.ts, site/world/release-link.ts, site/world/scenes.ts, site/world/story.ts, esbuild, linkedom, markdown-it, minisearch,
 // shiki.
 import { mkdir, rm, writeFile } from 'node:fs/promises'

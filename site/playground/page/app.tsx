@@ -8,7 +8,7 @@ import { Keys } from './keys.tsx'
 import { Lanes } from './lanes.tsx'
 import { Legend } from './legend.tsx'
 import { Asked, LessonCard } from './lesson-card.tsx'
-import { LessonSheet } from './lesson-sheet.tsx'
+import { LessonSheet, useSheet } from './lesson-sheet.tsx'
 import { Setup } from './setup.tsx'
 import { Stage } from './stage.tsx'
 import { Transport } from './transport.tsx'
@@ -25,6 +25,7 @@ export function App({ playground, home }: PageProps) {
   useChanges(playground)
   useLink(playground)
   useKeys(playground)
+  const { stages, print } = useSheet(playground)
   const { error, selection } = playground
   // Who chooses a client wants to do something to it; who chooses something else wants to read about it.
   const isToRead = selection !== undefined && selection.kind !== 'client'
@@ -65,7 +66,7 @@ export function App({ playground, home }: PageProps) {
         </p>
       </header>
       {alert}
-      <LessonSheet playground={playground} />
+      <LessonSheet playground={playground} stages={stages} />
       <Setup playground={playground} />
       <div class="work">
         <section class="theatre" aria-labelledby="stage-title">
@@ -83,7 +84,7 @@ export function App({ playground, home }: PageProps) {
           <Legend />
         </section>
         <aside class="side" aria-label="Lessons, commands and details">
-          <LessonCard playground={playground} />
+          <LessonCard playground={playground} onPrint={print} />
           <Editor playground={playground} />
           {isToRead ? [inspector, commands] : [commands, inspector]}
         </aside>

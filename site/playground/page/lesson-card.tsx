@@ -8,9 +8,10 @@ import type { Props } from './props.ts'
 import { stillness } from './stillness.ts'
 
 /** The list of lessons, or the one that is told. */
-export function LessonCard({ playground }: Props) {
+export function LessonCard({ playground, onPrint }: Props & { onPrint: () => Promise<void> }) {
   const lesson = playground.lessons.shown
-  return lesson === undefined ? <List playground={playground} /> : <Told playground={playground} lesson={lesson} />
+  if (lesson === undefined) return <List playground={playground} />
+  return <Told playground={playground} lesson={lesson} onPrint={onPrint} />
 }
 
 function List({ playground }: Props) {
@@ -33,7 +34,7 @@ function List({ playground }: Props) {
   )
 }
 
-function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
+function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; onPrint: () => Promise<void> }) {
   const card = useRef<HTMLElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
   useScroll(lesson.isPlaying, card)
@@ -63,6 +64,9 @@ function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
         <Prose text={lesson.text} />
       </p>
       {lesson.question && <Question playground={playground} question={lesson.question} isPlaying={lesson.isPlaying} />}
+      <button type="button" class="link" onClick={() => void onPrint()}>
+        Print this lesson
+      </button>
     </section>
   )
 }

@@ -1,27 +1,73 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { LESSONS } from '../../lessons/index.ts'
+import { lessonLinkOf } from '../../lessons/lesson-link.ts'
+import { Playground } from '../model/playground.ts'
 import { Prose } from './lesson-card.tsx'
+import { OPENING } from './opening.ts'
 import type { Props } from './props.ts'
+import { Stage } from './stage.tsx'
 
 /** The width of a printed page between its margins, in the pixels of CSS. */
 const PAPER = 680
 
-/** The lesson on paper: the texts and questions of all its steps, and then the answers. A screen does not show it. */
-export function LessonSheet({ playground }: Props) {
+/** The stage of each step of a lesson, in the order of the steps. */
+export type Stages = readonly Playground[]
+
+/**
+ * Returns the stages of the lesson while it is printed, and a function that prints it. A browser that prints does not wait
+ * until a step has been played.
+ */
+export function useSheet(playground: Playground): { stages: Stages; print: () => Promise<void> } {
+  const [stages, setStages] = useState<Stages>([])
+  useEffect(() => {
+    if (stages.length === 0) return undefined
+    const reset = () => setStages([])
+    addEventListener('afterprint', reset)
+    // The stages have their widths after one drawing, and are painted at the next.
+    let request = requestAnimationFrame(() => {
+      request = requestAnimationFrame(() => {
+        request = requestAnimationFrame(() => window.print())
+      })
+    })
+    return () => {
+      removeEventListener('afterprint', reset)
+      cancelAnimationFrame(request)
+    }
+  }, [stages])
+  const print = async () => {
+    const lesson = lessonOf(playground)
+    const links = (lesson?.steps ?? []).map((_, i) => lessonLinkOf(lesson?.id ?? '', i + 1))
+    setStages(await Promise.all(links.map(link => Playground.open(link, OPENING, noPrograms))))
+  }
+  return { stages, print }
+}
+
+const lessonOf = (playground: Playground) => LESSONS.find(({ id }) => id === playground.lessons.shown?.id)
+
+function noPrograms(): never {
+  throw new Error('a lesson runs no program')
+}
+
+/**
+ * The lesson on paper: a page for each step, and then the answers. A screen does not show it.
+ * @param stages empty if the reader prints by the browser's own command: then the stage of the page is printed once
+ */
+export function LessonSheet({ playground, stages }: Props & { stages: Stages }) {
   useFittingStage()
-  const lesson = LESSONS.find(({ id }) => id === playground.lessons.shown?.id)
+  const lesson = lessonOf(playground)
   if (lesson === undefined) return null
   return (
-    <article class="sheet">
+    <article class={stages.length > 0 ? 'sheet paged' : 'sheet'} aria-hidden="true" inert>
       <h2>
         {LESSONS.indexOf(lesson) + 1}. {lesson.title}
       </h2>
       <ol>
-        {lesson.steps.map(({ text, question }) => (
+        {lesson.steps.map(({ text, question }, i) => (
           <li key={text}>
             <p>
               <Prose text={text} />
             </p>
+            {stages[i] && <Stage playground={stages[i]} />}
             {question && (
               <>
                 <p>
@@ -71,6 +117,6 @@ function useFittingStage(): void {
 }
 
 function resize(styleOf: (stage: HTMLElement) => object): void {
-  const stage = document.querySelector<HTMLElement>('.stage')
+  const stage = document.querySelector<HTMLElement>('.theatre .stage')
   if (stage !== null) Object.assign(stage.style, styleOf(stage))
 }

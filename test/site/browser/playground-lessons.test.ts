@@ -155,6 +155,26 @@ describe('in the page, the lesson', () => {
     await open.close()
   })
 
+  it('prints a page for each step, with its stage, and one of answers', async () => {
+    const open = await openPlayground(browser, 'lesson=herd.2', { viewport: { width: 1440, height: 900 } })
+    await open.evaluate('void (window.print = () => (window.isPrinted = true))')
+    await open.press('Print this lesson')
+    await open.until('window.isPrinted === true')
+    const { steps } = LESSONS.find(({ id }) => id === 'herd') ?? expect.fail()
+    const stages = await open.evaluate<string[]>(
+      "[...document.querySelectorAll('.sheet .stage')].map(each => each.innerText)",
+    )
+    expect(stages).to.have.length(steps.length)
+    // Each is the stage of its step: the second one is that of another moment.
+    expect(new Set(stages).size).to.equal(steps.length)
+    const pdf = (await open.page.pdf({ format: 'A4', margin: PAPER })).toString('latin1')
+    expect(pdf.match(/\/Type \/Page\b/g)).to.have.length(steps.length + 1)
+    await open.evaluate("void dispatchEvent(new Event('afterprint'))")
+    await open.until("document.querySelector('.sheet .stage') === null")
+    expect(open.messages).to.deep.equal([])
+    await open.close()
+  })
+
   it('fills a full screen with the stage and the lesson', async () => {
     const open = await openPlayground(browser, 'lesson=herd', { viewport: { width: 1440, height: 900 } })
     await open.press('full screen')
@@ -176,6 +196,8 @@ describe('in the page, the lesson', () => {
     await open.close()
   })
 })
+
+const PAPER = { top: '15mm', bottom: '15mm', left: '15mm', right: '15mm' }
 
 /** Shows at once what the lesson plays. */
 const hasten = (page: { evaluate: (expression: string) => Promise<unknown> }) =>
