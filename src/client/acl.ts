@@ -19,6 +19,12 @@ export const aclOf = (scheme: string, id: string, permissions: number = perms.al
 export const copyOfACL = (acl: readonly ACL[] | undefined): readonly ACL[] | undefined =>
   acl?.map(({ perms, id }) => aclOf(id.scheme, id.id, perms))
 
+/** Returns an ACL of one entry that nobody can change, because every call without an ACL uses one of them. */
+function constant(...entry: Parameters<typeof aclOf>): readonly ACL[] {
+  const { perms, id } = aclOf(...entry)
+  return Object.freeze([Object.freeze({ perms, id: Object.freeze(id) })])
+}
+
 /**
  * Grants all permissions to everybody (ZooDefs.Ids.OPEN_ACL_UNSAFE).
  * @example
@@ -26,7 +32,7 @@ export const copyOfACL = (acl: readonly ACL[] | undefined): readonly ACL[] | und
  * const { acl } = await zk.getACL('/shared')
  * acl // => openACL
  */
-export const openACL: readonly ACL[] = [aclOf('world', 'anyone')]
+export const openACL: readonly ACL[] = constant('world', 'anyone')
 
 /**
  * Grants everybody the permission to read, and no other (ZooDefs.Ids.READ_ACL_UNSAFE).
@@ -34,7 +40,7 @@ export const openACL: readonly ACL[] = [aclOf('world', 'anyone')]
  * await zk.create('/fixed', 'v1', { acl: readOnlyACL })
  * await zk.setData('/fixed', 'v2') // throws NOAUTH
  */
-export const readOnlyACL: readonly ACL[] = [aclOf('world', 'anyone', perms.read)]
+export const readOnlyACL: readonly ACL[] = constant('world', 'anyone', perms.read)
 
 /**
  * Grants all permissions to every identity that the creating session has authenticated with, and none to anybody else
@@ -44,7 +50,7 @@ export const readOnlyACL: readonly ACL[] = [aclOf('world', 'anyone', perms.read)
  * await zk.create('/mine', 'v1', { acl: creatorAllACL })
  * await other.getData('/mine') // throws NOAUTH
  */
-export const creatorAllACL: readonly ACL[] = [aclOf('auth', '')]
+export const creatorAllACL: readonly ACL[] = constant('auth', '')
 
 /**
  * Returns the id, in the scheme `digest`, of all sessions that called `addAuth('digest', 'user:password')`. It is
