@@ -47,7 +47,8 @@ class Run {
   async run(): Promise<void> {
     const { random, clock } = this
     const servers = oneOf(random, [1, 1, 2, 3, 3, 5])
-    this.#server = await Server.start({ servers, listen: false, clock, random, tickTime: TICK })
+    const observers = servers === 1 ? 0 : oneOf(random, [0, 0, 1, 2])
+    this.#server = await Server.start({ servers, observers, listen: false, clock, random, tickTime: TICK })
     await this.#open(this.#server)
     for (let step = 0; step < STEPS; step++) {
       await this.#act()
@@ -91,11 +92,8 @@ class Run {
     const server = this.#server
     const acknowledged = [...this.#acknowledged]
     const targets = server.members.length > 0 ? server.members : [server]
-    if (server.members.length > 0)
-      expect(server.members.map(({ mode }) => mode).sort()).to.deep.equal([
-        ...server.members.slice(1).map(() => 'follower'),
-        'leader',
-      ])
+    const modes = server.members.map(({ mode }) => mode).filter(mode => mode !== 'observer')
+    if (modes.length > 0) expect(modes.sort()).to.deep.equal([...modes.slice(1).map(() => 'follower'), 'leader'])
     for (const [i, target] of targets.entries()) {
       const client = await this.#open(target)
       await this.clock.until(client.create(`/after-${i}`), { within: TICK })

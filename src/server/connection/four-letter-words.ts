@@ -94,7 +94,7 @@ const words: Readonly<Record<string, (view: ServerCore) => string>> = {
     const { ephemerals } = view.database.tree
     const { clock } = view.settings
     const wallAhead = clock.wallNow() - clock.now()
-    const isFollower = view.role?.mode === 'follower'
+    const isFollower = ['follower', 'observer'].includes(view.role?.mode ?? '')
     const ends = grouped([...view.sessions.all].map(({ id, expiresAt }) => [expiresAt, hex64(id)]))
     const sets = [...ends].map(([at, ids]) => listed(`${ids.length} expire at ${javaDate(wallAhead + at)}:`, ids))
     const sessionSets = `Session Sets (${sets.length})/(${view.sessions.size}):\n${sets.join('')}`

@@ -3,8 +3,8 @@ import type { RequestPacket } from '../database/operations.ts'
 import type { Transaction } from '../database/transaction.ts'
 
 /**
- * What a server of an ensemble does: it leads, follows, serves only reads ('read-only'), looks for a leader and serves
- * no client ('looking'), or is stopped.
+ * What a server of an ensemble does: it leads, follows, follows without a vote ('observer'), serves only reads
+ * ('read-only'), looks for a leader and serves no client ('looking'), or is stopped.
  * @example
  * await using server = await Server.start({ servers: 3 })
  * const modes: MemberMode[] = server.members.map(({ mode }) => mode)

@@ -28,6 +28,11 @@ export interface ServerOptions {
    */
   servers?: number | undefined
   /**
+   * The number of observers of the ensemble, 0 to 15. They follow the leader and serve clients, but have no vote, and
+   * writes do not wait for them. They are the last of `server.members`. Default 0.
+   */
+  observers?: number | undefined
+  /**
    * The number of ticks for which a server of an ensemble goes on without hearing from its leader, or from a majority.
    * Default 5, as in the zoo.cfg that comes with ZooKeeper.
    */
@@ -137,6 +142,7 @@ const checks: Checks<ServerOptions> = {
   port: mustBe('a whole number from 0 to 65535', isFrom(0, 0xffff)),
   host: mustBe('a string', value => typeof value === 'string'),
   servers: mustBe('a whole number from 1 to 15', isFrom(1, 15)),
+  observers: mustBe('a whole number from 0 to 15', isFrom(0, 15)),
   syncLimit: positive,
   readOnlyMode: boolean,
   listen: boolean,
@@ -180,6 +186,7 @@ export function settingsOf(options: ServerOptions): Settings {
     port: 0,
     host: '127.0.0.1',
     servers: 1,
+    observers: 0,
     syncLimit: 5,
     readOnlyMode: false,
     listen: true,
@@ -207,9 +214,11 @@ export function settingsOf(options: ServerOptions): Settings {
   }
   if (minSessionTimeout > maxSessionTimeout)
     throw invalid(`minSessionTimeout ${minSessionTimeout} is greater than maxSessionTimeout ${maxSessionTimeout}`)
-  const { port, servers } = settings
-  if (port + servers - 1 > 0xffff)
-    throw invalid(`port ${port} and the next ones are too few for ${servers} servers: the last port is 65535`)
+  const { port, servers, observers } = settings
+  const count = servers + observers
+  if (servers === 1 && observers > 0) throw invalid('a single server has no observers: servers must be 2 or more')
+  if (port + count - 1 > 0xffff)
+    throw invalid(`port ${port} and the next ones are too few for ${count} servers: the last port is 65535`)
   return { ...settings, behaviour: behaviourOf(settings.version) }
 }
 

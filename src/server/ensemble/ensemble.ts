@@ -33,7 +33,8 @@ export class Ensemble implements Cluster {
     this.settings = settings
     this.faults = new FaultPlan(settings.clock)
     this.network = new Network(settings.clock, settings.onMessage)
-    for (let id = 1; id <= settings.servers; id++) this.network.peers.push(this.#peerOf(id, state))
+    const count = settings.servers + settings.observers
+    for (let id = 1; id <= count; id++) this.network.peers.push(this.#peerOf(id, state))
     this.#reported = this.newest(this.cores).zxid
     this.start(this.cores)
   }
@@ -44,7 +45,7 @@ export class Ensemble implements Cluster {
     const faults = new FaultPlan(settings.clock)
     const match: FaultPlan['match'] = (names, session) =>
       faults.match(names, session) ?? this.faults.match(names, session)
-    return new Peer(this, new ServerCore(settings, id, database, sessions, { match }), faults, true)
+    return new Peer(this, new ServerCore(settings, id, database, sessions, { match }), faults, id <= settings.servers)
   }
 
   /**
@@ -120,12 +121,14 @@ export class Ensemble implements Cluster {
   /** Returns what a server with this role reports to monitors (LeaderZooKeeperServer.registerMetrics). */
   metricsOf(peer: Peer): Readonly<Record<string, string | number>> {
     const { leading, counts } = peer
-    const learners = leading?.followers.length ?? 0
+    const learners = leading?.followers ?? []
+    const followers = learners.filter(({ isVoter }) => isVoter).length
+    const activity = leading !== undefined ? 'leading' : peer.isVoter ? 'following' : 'observing'
     return {
-      peer_state: `${leading === undefined ? 'following' : 'leading'} - broadcast`,
-      ...{ quorum_size: this.network.voters.length, synced_observers: 0 },
+      peer_state: `${activity} - broadcast`,
+      ...{ quorum_size: this.network.voters.length, synced_observers: learners.length - followers },
       ...(leading !== undefined && {
-        ...{ learners, synced_followers: learners, synced_non_voting_followers: 0 },
+        ...{ learners: learners.length, synced_followers: followers, synced_non_voting_followers: 0 },
         pending_syncs: leading.pendingSyncs,
         leader_uptime: Math.trunc(this.settings.clock.now() - peer.since),
       }),

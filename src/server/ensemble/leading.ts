@@ -71,7 +71,7 @@ export class Leading implements LeaderOwner {
     return this.#syncs.size
   }
 
-  /** The servers that follow and serve clients. */
+  /** The servers that follow and serve clients, observers too. */
   get followers(): readonly Peer[] {
     return [...this.#learners].flatMap(([peer, { acknowledged }]) => (acknowledged === undefined ? [] : [peer]))
   }

@@ -176,6 +176,8 @@ export class Peer implements Role {
     const part = this.#part
     if (part instanceof Leading) part.tick(isWhole)
     if (part instanceof Following) part.tick()
+    // An observer is not told when the others have elected a leader, so it asks again (FastLeaderElection.notTimeout).
+    if (part instanceof Election && isWhole) part.announce()
     if (this.#mustServeReads) this.#serveReads()
   }
 
