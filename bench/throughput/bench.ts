@@ -1,7 +1,7 @@
 // The servers and processes of a run: the nodes on Apache's server, the mock, the proxy, and a process for each
 // measurement.
 import { connect, type Client } from '../../src/index.ts'
-import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { MeasuringProcess, startHelper, type Helper } from '../processes/measuring-process.ts'
 import { bundled } from '../processes/program.ts'
 import { Curator } from './curator.ts'
@@ -11,6 +11,7 @@ import {
   nameOf,
   NAMES,
   paths,
+  type HandOver,
   type Request,
   type SubjectName,
   type Sample,
@@ -53,6 +54,7 @@ export class Bench implements AsyncDisposable {
   readonly #setup: Setup
   readonly #program: string
   readonly #client: Client
+  readonly #server: ApacheZooKeeper
   readonly #ports: Record<Workload['on'], number>
   readonly #helpers: readonly Helper[]
   readonly #curator: Curator | undefined
@@ -62,6 +64,7 @@ export class Bench implements AsyncDisposable {
     setup: Setup,
     program: string,
     client: Client,
+    server: ApacheZooKeeper,
     ports: Record<Workload['on'], number>,
     helpers: readonly Helper[],
     curator: Curator | undefined,
@@ -69,12 +72,14 @@ export class Bench implements AsyncDisposable {
     this.#setup = setup
     this.#program = program
     this.#client = client
+    this.#server = server
     this.#ports = ports
     this.#helpers = helpers
     this.#curator = curator
   }
 
-  static async ready(setup: Setup, serverPort: number): Promise<Bench> {
+  static async ready(setup: Setup, server: ApacheZooKeeper): Promise<Bench> {
+    const serverPort = server.port
     const program = await bundled(new URL('child/main.ts', import.meta.url))
     const wanted = new Set(setup.workloads.flatMap(({ by }) => by.filter(name => setup.subjects.includes(name))))
     if (wanted.has('node-zookeeper-client') || wanted.has('zookeeper')) await installPeers()
@@ -88,7 +93,7 @@ export class Bench implements AsyncDisposable {
     const start = (file: string, ...args: string[]) => startHelper(new URL(file, import.meta.url), ...args)
     const [mock, proxy] = await Promise.all([start('mock.ts'), start('remote.ts', String(serverPort))])
     const ports = { server: serverPort, mock: mock.port, remote: proxy.port }
-    return new Bench(setup, program, client, ports, [mock, proxy], curator)
+    return new Bench(setup, program, client, server, ports, [mock, proxy], curator)
   }
 
   /** Measures a subject in a process of its own. */
@@ -98,15 +103,24 @@ export class Bench implements AsyncDisposable {
     const directory = `/zkwire-throughput/${this.#directories++}`
     await this.#client.create(directory)
     const task = this.#task(workload, subject, directory)
-    const sample =
-      subject === 'curator' && measure.is === 'handOver'
-        ? await this.#curator?.handOver(task.port, directory, measure)
-        : await this.#measureIn(task)
-    if (sample === undefined) throw new Error(`${subject} was not set up`)
+    const sample = measure.is === 'handOver' ? await this.#handOver(task, measure) : await this.#measureIn(task)
     if (measure.is === 'steady' && measure.op === 'createAndDelete')
       await this.#checkCounts(directory, sample, measure.inFlight)
     await this.#client.deleteRecursive(directory)
     return sample
+  }
+
+  async #handOver(task: Task, measure: HandOver): Promise<Sample> {
+    const { port, directory, subject } = task
+    // The locks that are written by hand need it.
+    await this.#client.create(`${directory}/lock`)
+    const before = this.#server.cpuSeconds() ?? NaN
+    const sample =
+      subject === 'curator' ? await this.#curator?.handOver(port, directory, measure) : await this.#measureIn(task)
+    if (sample === undefined) throw new Error(`${subject} was not set up`)
+    // The processor time of the warm-up, which is as long as the measurement, counts too.
+    const server = (((this.#server.cpuSeconds() ?? NaN) - before) * 1e6) / 2
+    return { ...sample, server: Number.isNaN(server) ? undefined : server }
   }
 
   /** Starts a process whose calls are measured in turns with those of other processes, and warms it up. */

@@ -87,7 +87,7 @@ async function main(options: Options, before: Reference): Promise<number> {
   const { rounds, turns, span, execArgv } = options
   const setup = { workloads: options.workloads, subjects, warmUp: 400, span, execArgv, before: before.dist }
   await using server = await startServer()
-  await using bench = await Bench.ready(setup, server.port)
+  await using bench = await Bench.ready(setup, server)
   const samples = new Map(options.workloads.map(({ name }) => [name, new Map<SubjectName, Sample[]>()]))
   for (let round = 0; round < rounds; round++)
     for (const workload of options.workloads) {

@@ -18,7 +18,7 @@ const isNeededByTarget = ({ targets }: Workload, name: SubjectName): boolean =>
 
 async function main(options: Options): Promise<void> {
   await using server = await startServer()
-  await using bench = await Bench.ready(options, server.port)
+  await using bench = await Bench.ready(options, server)
   const samples = new Map(options.workloads.map(({ name }) => [name, new Map<SubjectName, Sample[]>()]))
   for (let round = 0; round < options.rounds; round++) {
     for (const workload of options.workloads) {

@@ -9,7 +9,11 @@ const NAME_WIDTH = 34
 export function tableOf(workloads: readonly Workload[], samples: Samples): string {
   const head = [
     'workload'.padEnd(NAME_WIDTH) + 'subject'.padEnd(23) + 'CPU us/op'.padStart(10) + '[least .. most]'.padStart(20),
-    'op/s'.padStart(11) + 'p50 ms'.padStart(9) + 'p99 ms'.padStart(9) + 'KB each'.padStart(9),
+    'op/s'.padStart(11) +
+      'p50 ms'.padStart(9) +
+      'p99 ms'.padStart(9) +
+      'KB each'.padStart(9) +
+      'server us/op'.padStart(14),
   ].join('')
   const lines = workloads.flatMap(({ name, by }) =>
     by.flatMap(subject => {
@@ -23,6 +27,7 @@ export function tableOf(workloads: readonly Workload[], samples: Samples): strin
           name.padEnd(NAME_WIDTH) + subject.padEnd(23) + middle(figureOf.cpu).padStart(10) + spread.padStart(20),
           middle(figureOf.rate).padStart(11) + middle(({ p50 = NaN }) => p50).padStart(9),
           middle(({ p99 = NaN }) => p99).padStart(9) + middle(figureOf.kilobytes).padStart(9),
+          middle(({ server = NaN, operations }) => server / operations).padStart(14),
         ].join(''),
       ]
     }),

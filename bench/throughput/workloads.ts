@@ -15,7 +15,8 @@ export type Measure =
  */
 export interface HandOver {
   is: 'handOver'
-  lock: 'Mutex' | 'TicketMutex'
+  /** `signalled` is no lock of zkwire: see child/plain-locks.ts. */
+  lock: 'Mutex' | 'TicketMutex' | 'signalled'
   contenders: number
   acquisitions: number
   rounds: number
@@ -73,8 +74,11 @@ const handOver = (
   name: `${lock} hand-over${on === 'remote' ? ', 1 ms away' : ''}`,
   on,
   measure: { is: 'handOver', lock, ...size, rounds: 1 },
-  by: ['zkwire', 'curator'],
-  targets: [{ figure: 'ms', by: { subject: 'curator' }, atMost }],
+  by: lock === 'signalled' ? ['raw', 'curator'] : ['zkwire', 'curator', 'node-zookeeper-client', 'raw'],
+  targets: [
+    { figure: 'ms', by: { subject: 'curator' }, atMost },
+    { figure: 'ms', by: { subject: 'node-zookeeper-client' }, atMost: 1 },
+  ],
 })
 
 const crowd = { contenders: 100, acquisitions: 50 }
@@ -117,10 +121,11 @@ export const workloads: readonly Workload[] = [
     by: everySubject,
     targets: [{ figure: 'kilobytes', by: { subject: 'zookeeper' }, atMost: 1 }],
   },
-  handOver('Mutex', 'server', crowd, 0.58),
-  handOver('TicketMutex', 'server', crowd, 0.45),
-  handOver('Mutex', 'remote', fewRemote, 0.55),
-  handOver('TicketMutex', 'remote', fewRemote, 0.55),
+  handOver('Mutex', 'server', crowd, 0.62),
+  handOver('TicketMutex', 'server', crowd, 0.5),
+  handOver('Mutex', 'remote', fewRemote, 0.5),
+  handOver('TicketMutex', 'remote', fewRemote, 0.5),
+  handOver('signalled', 'server', crowd, 1),
 ]
 
 /** The nodes on the server and on the mock. */
@@ -171,4 +176,6 @@ export interface Sample {
   p99?: number
   /** Memory of a session. */
   bytes?: number
+  /** Processor time of the server, microseconds. Undefined if it was not measured. */
+  server?: number | undefined
 }

@@ -26,10 +26,18 @@ const samples: Samples = new Map([
 describe('the tables of the throughput benchmark', () => {
   it('have a line for each measured subject, with medians and the spread', () => {
     const [head = '', ...lines] = tableOf([workload], samples).split('\n')
-    expect(head.split(/ {2,}/)).to.include.members(['workload', 'subject', 'CPU us/op', 'op/s', 'p50 ms', 'KB each'])
+    expect(head.split(/ {2,}/)).to.include.members([
+      'workload',
+      'subject',
+      'CPU us/op',
+      'op/s',
+      'p50 ms',
+      'KB each',
+      'server us/op',
+    ])
     expect(lines.map(line => line.split(/ {2,}/))).to.deep.equal([
-      ['getData 64', 'zkwire', '8.00', '7.00 .. 9.00', '20000', '0.500', '2.25', '-'],
-      ['getData 64', 'raw', '5.00', '4.00 .. 6.00', '25000', '-', '-', '-'],
+      ['getData 64', 'zkwire', '8.00', '7.00 .. 9.00', '20000', '0.500', '2.25', '-', '-'],
+      ['getData 64', 'raw', '5.00', '4.00 .. 6.00', '25000', '-', '-', '-', '-'],
     ])
     expect(new Set([head, ...lines].map(line => line.length)).size, 'columns stand below each other').to.equal(1)
   })
