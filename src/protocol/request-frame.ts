@@ -20,9 +20,15 @@ export function encodeRequest<Q>(
   body: Encodable<Q>,
   maxBytes: number,
 ): void {
-  writer.frame(() => {
+  const before = writer.pending
+  try {
+    writer.int(0)
     writer.int(xid)
     writer.int(op.opcode)
     op.request.write(writer, body)
-  }, maxBytes)
+    writer.endFrame(before, maxBytes)
+  } catch (error) {
+    writer.truncate(before)
+    throw error
+  }
 }

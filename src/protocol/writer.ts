@@ -4,7 +4,7 @@ import { JuteError } from './jute-error.ts'
 // Sizes of slabs, in bytes. The first slab is small, because many writers may write in one turn. A slab that replaces a
 // full one is twice as large, up to the largest size.
 const FIRST_SLAB = 256
-const LARGEST_SLAB = 16_384
+const LARGEST_SLAB = 65_536
 /** The largest size, in bytes, of a slab that is kept for reuse. A slab can grow larger for the writes of one turn. */
 const LARGEST_KEPT_SLAB = 0x4_0000
 
@@ -173,14 +173,31 @@ export class Writer {
     try {
       this.int(0)
       body()
-      const length = this.pending - before - 4
-      if (length > maxBytes) throw new RangeError(`${length} bytes, the limit is ${maxBytes}`)
-      this.#view.setInt32(this.#start + before, length)
-      return length
+      return this.endFrame(before, maxBytes)
     } catch (error) {
       this.truncate(before)
       throw error
     }
+  }
+
+  /**
+   * Writes the length of a frame into the four bytes that it begins with.
+   * @param before the value of {@link pending} before these four bytes were appended
+   * @param maxBytes longest body allowed, in bytes
+   * @returns the length of the body, in bytes
+   * @throws RangeError if the body is longer than `maxBytes`
+   * @example
+   * const writer = new Writer()
+   * writer.int(0)
+   * writer.string('on')
+   * writer.endFrame(0, 1024) // => 6
+   * writer.take().toString('hex') // => '00000006000000026f6e'
+   */
+  endFrame(before: number, maxBytes: number): number {
+    const length = this.pending - before - 4
+    if (length > maxBytes) throw new RangeError(`${length} bytes, the limit is ${maxBytes}`)
+    this.#view.setInt32(this.#start + before, length)
+    return length
   }
 
   /**
