@@ -32,6 +32,8 @@ export class FrameTooLong extends JuteError {
  */
 const FIRST_ALLOCATION = 65_536
 
+const byteOf = (bytes: Buffer, at: number): number => bytes[at] ?? 0
+
 /**
  * Splits a byte stream into frames. The time is proportional to the number of bytes, however they are cut into chunks.
  * A frame inside one chunk is passed on without copying; a frame that spans chunks is copied into its own memory.
@@ -69,7 +71,7 @@ export class Framer {
    */
   push(chunk: Buffer): void {
     if (this.#failure !== undefined) throw this.#failure
-    let at = 0
+    let at = this.#prefixed === 0 ? this.#pushWhole(chunk) : 0
     while (at < chunk.length) {
       if (this.#prefixed < 4) {
         at = this.#readPrefix(chunk, at)
@@ -84,6 +86,22 @@ export class Framer {
         at = this.#gather(chunk, at, Math.min(end, chunk.length))
       }
     }
+  }
+
+  /** Calls back with the frames that are whole in the chunk, up to the first that is not. Returns its offset. */
+  #pushWhole(chunk: Buffer): number {
+    const { length } = chunk
+    let at = 0
+    while (length - at >= 4) {
+      const start = at + 4
+      const size =
+        (byteOf(chunk, at) << 24) | (byteOf(chunk, at + 1) << 16) | (byteOf(chunk, at + 2) << 8) | byteOf(chunk, at + 3)
+      // #readPrefix() rejects such a length.
+      if (size < 0 || size > this.#maximum || size > length - start) break
+      this.#onFrame(chunk, start, start + size, false)
+      at = start + size
+    }
+    return at
   }
 
   #readPrefix(chunk: Buffer, at: number): number {
