@@ -47,34 +47,37 @@ export const ACL = record('ACL', f => ({
  */
 export type ACL = TypeOf<typeof ACL>
 
-/** A class, because V8 creates its objects fast, with the methods that JSON needs. */
+/**
+ * A class, because V8 creates its objects fast, with the methods that JSON needs. Its fields are only declared, because
+ * V8 would first set each of them to undefined.
+ */
 class StatFields {
   static {
     makeJsonSafe(this)
   }
 
   /** The transaction that created the node. It is greater for each later node, so it can serve as a fencing token. */
-  czxid: bigint
+  declare czxid: bigint
   /** The transaction that last changed the data. */
-  mzxid: bigint
+  declare mzxid: bigint
   /** When the node was created, in milliseconds since 1970, by the clock of the server. */
-  ctime: number
+  declare ctime: number
   /** When the data was last changed, in milliseconds since 1970, by the clock of the server. */
-  mtime: number
+  declare mtime: number
   /** The number of changes to the data. */
-  version: number
+  declare version: number
   /** The number of changes to the list of children: each create and each delete of a child counts as one. */
-  cversion: number
+  declare cversion: number
   /** The number of changes to the access control list. */
-  aversion: number
+  declare aversion: number
   /** The session that owns an ephemeral node; 0 for nodes that are not ephemeral. */
-  ephemeralOwner: bigint
+  declare ephemeralOwner: bigint
   /** The length of the data in bytes; 0 if there is none. */
-  dataLength: number
+  declare dataLength: number
   /** The number of children now. */
-  numChildren: number
+  declare numChildren: number
   /** The transaction that last changed the list of children. */
-  pzxid: bigint
+  declare pzxid: bigint
 
   constructor(f: FieldReader) {
     this.czxid = f.long()
