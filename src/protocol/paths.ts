@@ -6,6 +6,7 @@
  * @example paths.pathProblem('/app/') // => 'a path must not end with /'
  */
 export function pathProblem(path: string, sequential = false): string | undefined {
+  if (path === lastValid) return undefined
   if (typeof path !== 'string') return 'a path must be a string'
   if (path === '') return 'a path must not be empty'
   if (path.charCodeAt(0) !== SLASH) return 'a path must start with /'
@@ -21,8 +22,14 @@ export function pathProblem(path: string, sequential = false): string | undefine
     if (isNoName(path, nodeStart, i)) return noNameAt(nodeStart, i)
     nodeStart = i + 1
   }
-  return !sequential && isNoName(path, nodeStart, length) ? noNameAt(nodeStart, length) : undefined
+  if (sequential) return undefined
+  if (isNoName(path, nodeStart, length)) return noNameAt(nodeStart, length)
+  lastValid = path
+  return undefined
 }
+
+/** The last path that was valid as a whole, because calls in a row often have the same path. */
+let lastValid = '/'
 
 const forbiddenAt = (index: number): string => `the character at index ${index} is not allowed`
 const SLASH = 0x2f

@@ -51,6 +51,11 @@ describe('paths', () => {
     expect(pathProblem('', true)).to.equal('a path must not be empty')
   })
 
+  it('is checked again, even if it was valid before a number', () => {
+    expect(pathProblem('/a/', true)).to.equal(undefined)
+    expect(pathProblem('/a/')).to.equal('a path must not end with /')
+  })
+
   it('must be strings, also for untyped callers', () => {
     for (const value of [undefined, null, 7, {}, ['/a'], Buffer.from('/a')])
       expect(pathProblem(value as never)).to.equal('a path must be a string')
