@@ -33,19 +33,24 @@ export class Inflight {
 
   push(request: Request): void {
     if (this.#size === this.#ring.length) this.#grow()
-    this.#ring[(this.#head + this.#size++) % this.#ring.length] = request
+    this.#ring[this.#wrapped(this.#head + this.#size++)] = request
   }
 
   shift(): Request | undefined {
     const first = this.#ring[this.#head]
     if (first === undefined) return undefined
     this.#ring[this.#head] = undefined
-    this.#head = (this.#head + 1) % this.#ring.length
+    this.#head = this.#wrapped(this.#head + 1)
     if (--this.#size === 0 && this.#ring.length > CAPACITY_KEPT) {
       this.#ring = []
       this.#head = 0
     }
     return first
+  }
+
+  /** The capacity is a power of two, because a division would take longer. */
+  #wrapped(index: number): number {
+    return index & (this.#ring.length - 1)
   }
 
   #grow(): void {
