@@ -236,13 +236,14 @@ export class Connection implements TransportHandler {
     if (this.#hasEnded()) return
     reader.reset(bytes, start, end, isOwn)
     if (!this.#isEstablished) return this.#onHandshake()
-    // The fields of a ReplyHeader, without an object for them.
+    // The fields of a ReplyHeader, without an object for them and without a bigint.
     const xid = reader.int()
-    const zxid = reader.long()
+    const zxidHigh = reader.int()
+    const zxidLow = reader.int()
     const err = reader.int()
     switch (xid) {
       case xids.notification:
-        return this.session.onEvent(WatcherEvent.read(reader), zxid)
+        return this.session.onEvent(WatcherEvent.read(reader), zxidOf(zxidHigh, zxidLow))
       case xids.ping: {
         const sentAt = this.heartbeat.onPong()
         if (sentAt !== undefined) this.session.renewLease(sentAt, this.heartbeat.lastAnswered)
@@ -251,9 +252,9 @@ export class Connection implements TransportHandler {
       case xids.auth:
         return this.session.onAuthReply(err)
       case xids.setWatches:
-        return this.#onSetWatchesReply(err, zxid)
+        return this.#onSetWatchesReply(err, zxidHigh)
       default:
-        this.#onReply(xid, zxid, err)
+        this.#onReply(xid, zxidHigh, zxidLow, err)
     }
   }
 
@@ -267,17 +268,17 @@ export class Connection implements TransportHandler {
     this.session.onHandshake(response, sentAt)
   }
 
-  #onSetWatchesReply(err: number, zxid: bigint): void {
+  #onSetWatchesReply(err: number, zxidHigh: number): void {
     const since = this.#setWatches.shift() ?? 0
-    if (isUnknownOperation(err, zxid)) this.version.onLacking(since)
+    if (isUnknownOperation(err, zxidHigh)) this.version.onLacking(since)
     // A caller that waits for a watch which is not set again would wait for ever, so end the connection.
     if (err !== 0) return this.fail(`the server refused to set the watches again (error ${err})`)
     this.version.onKnown(since)
     this.session.requests.sendQueued()
   }
 
-  #onReply(xid: number, zxid: bigint, err: number): void {
-    const unknown = isUnknownOperation(err, zxid) ? this.#inflight.find(xid) : undefined
+  #onReply(xid: number, zxidHigh: number, zxidLow: number, err: number): void {
+    const unknown = isUnknownOperation(err, zxidHigh) ? this.#inflight.find(xid) : undefined
     const isOutOfOrder = unknown !== undefined && unknown.since > 0
     const request = isOutOfOrder ? unknown : this.#inflight.oldest
     // The server answers a session's requests in their order. After any other reply no later one can be trusted.
@@ -285,7 +286,7 @@ export class Connection implements TransportHandler {
     this.heartbeat.onAnswer()
     if (isOutOfOrder) return this.session.onUnknownOperation(request, this.heartbeat.lastAnswered)
     this.#inflight.shift()
-    this.session.onReply(request, zxid, err, reader, this.heartbeat.lastAnswered)
+    this.session.onReply(request, zxidHigh, zxidLow, err, reader, this.heartbeat.lastAnswered)
   }
 
   // Writing
@@ -388,11 +389,14 @@ export class Connection implements TransportHandler {
   }
 }
 
+/** Returns a zxid whose upper and lower 32 bits are given as signed integers. */
+export const zxidOf = (high: number, low: number): bigint => (BigInt(high) << 32n) | BigInt(low >>> 0)
+
 /**
  * True if the server does not know the operation. A server that only rejects it, because TTLs are disabled, sends a
  * zxid.
  */
-const isUnknownOperation = (err: number, zxid: bigint): boolean => err === errnos.UNIMPLEMENTED && zxid < 0n
+const isUnknownOperation = (err: number, zxidHigh: number): boolean => err === errnos.UNIMPLEMENTED && zxidHigh < 0
 
 /** True if the server closed the connection without a reason: without an error, or by a reset. */
 const isSilent = (cause: (Error & { code?: string }) | undefined): boolean =>

@@ -18,7 +18,7 @@ import {
 import * as operations from '../protocol/operations.ts'
 import type { Address } from '../transport/transport.ts'
 import { Background } from './background.ts'
-import { Connection, type ConnectionSettings } from './connection.ts'
+import { Connection, zxidOf, type ConnectionSettings } from './connection.ts'
 import { Diagnostics, type DiagnosticsSettings } from './diagnostics.ts'
 import { Credentials, type Credential } from './life/credentials.ts'
 import type { LeaderCheck, LeaderCheckSettings } from './leader-check.ts'
@@ -87,7 +87,9 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   /** Created with the first credential, because most sessions have none. */
   #credentials: Credentials | undefined
   #timeout: number
-  #lastZxid = 0n
+  /** The last zxid that a reply had: the upper and the lower 32 bits, because V8 allocates memory for each bigint. */
+  #zxidHigh = 0
+  #zxidLow = 0
   #connection: Connection | undefined
   /** The error that ended the last connection or attempt. */
   #lastCause: ZooKeeperError | undefined
@@ -159,9 +161,10 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   // Used by the requests
 
   get refusal(): ErrorCode | undefined {
+    if (this.#closing === undefined && isConnected(this.state)) return undefined
     if (isTerminal(this.state)) return terminalCodes[this.state]
     if (this.#closing !== undefined) return 'CLOSED'
-    return !isConnected(this.state) && this.lease.expired ? 'CONNECTIONLOSS' : undefined
+    return this.lease.expired ? 'CONNECTIONLOSS' : undefined
   }
 
   get usableConnection(): Connection | undefined {
@@ -192,7 +195,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     const { sessionTimeout, readOnly } = this.#settings
     return {
       protocolVersion: 0,
-      lastZxidSeen: this.#lastZxid,
+      lastZxidSeen: zxidOf(this.#zxidHigh, this.#zxidLow),
       timeOut: sessionTimeout,
       ...this.#identity.credentials,
       readOnly,
@@ -218,11 +221,14 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     if (this.#identity.renewsLease) this.lease.renew(sentAt, now)
   }
 
-  onReply(request: Request, zxid: bigint, err: number, body: Reader, now: number): void {
+  onReply(request: Request, zxidHigh: number, zxidLow: number, err: number, body: Reader, now: number): void {
     const { op, sentAt } = request
     // Only replies advance the zxid. After a notification, more events of the same transaction may follow
     // (ZOOKEEPER-4655).
-    if (zxid > this.#lastZxid) this.#lastZxid = zxid
+    if (zxidHigh > this.#zxidHigh || (zxidHigh === this.#zxidHigh && zxidLow >>> 0 > this.#zxidLow >>> 0)) {
+      this.#zxidHigh = zxidHigh
+      this.#zxidLow = zxidLow
+    }
     if (sentAt !== undefined) {
       this.renewLease(sentAt, now)
       if (err === 0) this.#onLeaderAnswer(op, sentAt)
@@ -390,7 +396,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     this.lease.hasExternalTimer = true
     if (this.#closing !== undefined) return this.#sendClose(connection)
     const state = readOnly ? 'connectedReadOnly' : 'connected'
-    this.watches.setAgain(connection, this.#lastZxid, state)
+    this.watches.setAgain(connection, zxidOf(this.#zxidHigh, this.#zxidLow), state)
     this.requests.sendQueued(connection)
     this.#enter(state)
     // Asks the leader now: at the first beat, in startHeartbeat(), the state was not 'connected' yet.

@@ -199,17 +199,23 @@ describe('a malformed reply:', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('a smaller zxid is ignored: the next connect request contains the greatest one', async () => {
-    const all = await scriptedSession()
-    const { client, connection } = all
-    for (const zxid of [50n, 40n, -1n, 49n]) {
-      const read = outcomeOf(client.getData('/a'))
-      connection.reply(await connection.next(), zxid === 49n ? { zxid, err: errnos.NONODE } : dataReply('', zxid))
-      await read
-    }
-    connection.close()
-    const second = await redial(all)
-    second.open()
-    expect(second.connectRequest?.lastZxidSeen).to.equal(50n)
-  })
+  const greatest = 0x1_8000_0000n
+  // The upper and the lower half decide, and the lower half has no sign.
+  for (const zxids of [
+    [greatest, greatest - 1n, -1n, 0x1_0000_0001n],
+    [0x1_7fff_ffffn, greatest, 0xffff_ffffn, 0x1_0000_0001n],
+  ])
+    it(`a smaller zxid is ignored: the next connect request contains the greatest of ${zxids.join(', ')}`, async () => {
+      const all = await scriptedSession()
+      const { client, connection } = all
+      for (const [i, zxid] of zxids.entries()) {
+        const read = outcomeOf(client.getData('/a'))
+        connection.reply(await connection.next(), i === 3 ? { zxid, err: errnos.NONODE } : dataReply('', zxid))
+        await read
+      }
+      connection.close()
+      const second = await redial(all)
+      second.open()
+      expect(second.connectRequest?.lastZxidSeen).to.equal(greatest)
+    })
 })
