@@ -24,6 +24,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   diff: async () => (await import('./commands/diff.ts')).diff,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   sessions: async () => (await import('./commands/sessions.ts')).sessions,
+  herds: async () => (await import('./commands/herds.ts')).herds,
   serve: async () => (await import('./commands/serve.ts')).serve,
   playground: async () => (await import('./commands/playground.ts')).playground,
   shell: async () => (await import('./commands/shell.ts')).shell,

@@ -58,6 +58,9 @@ export function herdPage(result: Result, peers: PeersResult, large: Result): str
 Its first line is: *${verdict ?? ''}* The two times are in milliseconds, and \`--help\` lists the other numbers. It measures nothing: it uses
 the figures of this page.
 
+For servers that run, this command says which nodes so many sessions watch that one change notifies a herd: \`npx zkwire herds -s HOSTS\`
+(see [cli.md](cli.md#herds)).
+
 ${n} clients contend for one lock. The client that holds it releases it, and then queues for it again. What does that cost the other clients
 and the ZooKeeper server? This page compares five locks. Each of them solves the main problem of the one before it. The figures come from
 one run (\`docs/herd.json\` in the repository) on Apache ZooKeeper ${result.server.version} (\`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`,

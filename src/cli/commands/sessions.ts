@@ -1,16 +1,10 @@
 // `zkwire sessions`.
-import { command, type Context } from '../runner/command.ts'
-import { CommandError, statuses } from '../runner/failure.ts'
+import { command } from '../runner/command.ts'
+import { statuses } from '../runner/failure.ts'
 import { escaped } from '../runner/text.ts'
-import { ask } from '../diagnosis/four-letter-words.ts'
-import { serversOf, tlsFor } from '../diagnosis/servers.ts'
-import { connectionsIn, ephemeralsIn, isDenied, sessionsIn, watchesIn } from '../diagnosis/session-words.ts'
+import { askAll, requireAnswers, type Answers } from '../diagnosis/ask-all.ts'
+import { connectionsIn, ephemeralsIn, sessionsIn, watchesIn } from '../diagnosis/session-words.ts'
 import { aligned } from '../nodes/stat-text.ts'
-
-/** How long one answer may take, ms. */
-const TIMEOUT = 10_000
-/** The longest answer that is read, in bytes: `cons` has about 200 for each connection. */
-const LONGEST_ANSWER = 64 * 1024 * 1024
 
 const WORDS = ['cons', 'dump', 'wchc'] as const
 type Word = (typeof WORDS)[number]
@@ -39,14 +33,8 @@ export const sessions = command({
   arguments: [],
   options: {},
   examples: ['zkwire sessions -s zk1:2181,zk2:2181,zk3:2181'],
-  async run(context) {
-    const { out, err } = context
-    const { answers, problems } = await answersOf(context)
-    if (WORDS.every(word => answers[word].length === 0) && problems.length > 0)
-      throw new CommandError(
-        problems.some(({ isRefusal }) => isRefusal) ? statuses.refused : statuses.noServer,
-        problems.map(({ text }) => text).join('; '),
-      )
+  async run({ out, err, sessions, clock }) {
+    const { answers, problems } = requireAnswers(await askAll(WORDS, await sessions.target(), clock))
     const rows = rowsOf(answers, new Set(problems.map(({ word }) => word)))
     await out.show({ sessions: rows, problems: problems.map(({ text }) => text) }, () => [
       ...aligned([
@@ -62,57 +50,8 @@ export const sessions = command({
 const cell = (value: string | number | null | undefined): string =>
   value === null ? '?' : value === undefined ? '-' : escaped(String(value))
 
-/** Why a server has not said what it was asked for. */
-interface Problem {
-  readonly word: Word
-  readonly isRefusal: boolean
-  readonly text: string
-}
-
-interface Answer {
-  readonly server: string
-  readonly text: string
-}
-
-type Answers = Readonly<Record<Word, readonly Answer[]>>
-
-/** Asks each server for each word. */
-async function answersOf({ sessions, clock }: Context): Promise<{ answers: Answers; problems: readonly Problem[] }> {
-  const { servers, options } = await sessions.target()
-  const { tls } = options
-  const answers: Record<Word, Answer[]> = { cons: [], dump: [], wchc: [] }
-  const problems: Problem[] = []
-  await Promise.all(
-    (await serversOf(servers)).flatMap(({ host, port }) =>
-      WORDS.map(async word => {
-        const server = `${host}:${port}`
-        const secure = tls ? tlsFor(host, tls) : undefined
-        const answer = await ask({ host, port }, word, {
-          tls: secure,
-          timeout: TIMEOUT,
-          clock,
-          longest: LONGEST_ANSWER,
-        })
-        const problem = problemOf(server, word, answer)
-        if (problem !== undefined) problems.push(problem)
-        else if (answer.is === 'text') answers[word].push({ server, text: answer.text })
-      }),
-    ),
-  )
-  return { answers, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) }
-}
-
-function problemOf(server: string, word: Word, answer: Awaited<ReturnType<typeof ask>>): Problem | undefined {
-  const failure = (text: string, isRefusal = false) => ({ word, isRefusal, text: escaped(`${server} ${text}`) })
-  if (answer.is === 'failure') return failure(`does not answer ${word}: ${answer.why}`)
-  if (isDenied(answer.text))
-    return failure(`does not allow the word ${word}: add it to 4lw.commands.whitelist of the server`, true)
-  if (answer.text.includes('not currently serving requests')) return failure(`has no quorum, and does not know ${word}`)
-  return answer.text === '' ? failure(`closed the connection without an answer to ${word}`) : undefined
-}
-
 /** @param unknown the words that a server has not answered */
-function rowsOf({ cons, dump, wchc }: Answers, unknown: ReadonlySet<Word>): SessionRow[] {
+function rowsOf({ cons, dump, wchc }: Answers<Word>, unknown: ReadonlySet<Word>): SessionRow[] {
   const connections = new Map(
     cons.flatMap(({ server, text }) => connectionsIn(text).map(each => [each.session, { server, ...each }] as const)),
   )

@@ -1,5 +1,6 @@
 // What `doctor` has measured, and what is wrong, in sentences. This folder asks servers how they are.
-// May import: runtime/clock.ts, session/servers/connect-string.ts, transport.
+// May import: cli/runner/command.ts, cli/runner/failure.ts, cli/runner/text.ts, runtime/clock.ts,
+// session/servers/connect-string.ts, transport.
 
 /** One address of a host, and what it answers. */
 interface AddressReport {

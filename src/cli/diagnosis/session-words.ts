@@ -1,4 +1,4 @@
-// What the answers to cons, dump and wchc say of sessions (org.apache.zookeeper.server.command).
+// What the answers to cons, dump, wchc, wchp and mntr say of sessions and watches (org.apache.zookeeper.server.command).
 
 /** A connection, as `cons` lists it. */
 export interface ConnectionReport {
@@ -27,11 +27,34 @@ export const sessionsIn = (dump: string): string[] =>
   Array.from((dump.split('ephemeral nodes dump:')[0] ?? '').matchAll(/^\t?(0x[\da-f]+)(?=\s|$)/gm), ([, id = '']) => id)
 
 /** Returns the number of ephemeral nodes of each session that has some, from the answer to `dump`. */
-export const ephemeralsIn = (dump: string): Map<string, number> =>
-  countsIn((dump.split('ephemeral nodes dump:')[1] ?? '').split('Connections dump:')[0] ?? '')
+export const ephemeralsIn = (dump: string): Map<string, number> => countsIn(ephemeralPart(dump))
+
+const ephemeralPart = (dump: string): string =>
+  (dump.split('ephemeral nodes dump:')[1] ?? '').split('Connections dump:')[0] ?? ''
 
 /** Returns the number of watches of each session that has some, from the answer to `wchc`. */
 export const watchesIn = (wchc: string): Map<string, number> => countsIn(wchc)
+
+/** Returns the number of sessions that watch each node, from the answer to `wchp`. */
+export function watchersIn(wchp: string): Map<string, number> {
+  const counts = new Map<string, number>()
+  let path: string | undefined
+  for (const line of wchp.split('\n')) {
+    if (line.startsWith('/')) path = line
+    else if (path !== undefined && line.startsWith('\t0x')) counts.set(path, (counts.get(path) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** Returns the paths of all ephemeral nodes, from the answer to `dump`. */
+export const ephemeralPathsIn = (dump: string): Set<string> =>
+  new Set(Array.from(ephemeralPart(dump).matchAll(/^\t(\/.*)$/gm), ([, path = '']) => path))
+
+/** Returns the number of watches of a server, also of those on children, from the answer to `mntr`. Undefined if it has none. */
+export function watchCountIn(mntr: string): number | undefined {
+  const [, count] = /^zk_watch_count\t(\d+)/m.exec(mntr) ?? []
+  return count === undefined ? undefined : Number(count)
+}
 
 /** Counts the lines that start with a tab after each line with an id. */
 function countsIn(text: string): Map<string, number> {

@@ -2,9 +2,12 @@
 import { expect } from 'chai'
 import {
   connectionsIn,
+  ephemeralPathsIn,
   ephemeralsIn,
   isDenied,
   sessionsIn,
+  watchCountIn,
+  watchersIn,
   watchesIn,
 } from '../../../src/cli/diagnosis/session-words.ts'
 
@@ -27,7 +30,17 @@ describe('the sessions in the answer to', () => {
     for (const dump of [sets, follower]) {
       expect(sessionsIn(dump)).to.deep.equal(['0x1', '0x2'])
       expect([...ephemeralsIn(dump)]).to.deep.equal([['0x2', 2]])
+      expect([...ephemeralPathsIn(dump)]).to.deep.equal(['/a b', '/0x3:'])
     }
+  })
+
+  it('wchp have the number of sessions for each node, and mntr that of all watches', () => {
+    expect([...watchersIn('/a b\n\t0x1\n\t0x2\n/0x3\n\t0x1\n\n')]).to.deep.equal([
+      ['/a b', 2],
+      ['/0x3', 1],
+    ])
+    expect(watchCountIn('zk_version\t3.8.0\nzk_watch_count\t17\nzk_x\t1\n')).to.equal(17)
+    expect(watchCountIn('zk_version\t3.8.0\n')).to.equal(undefined)
   })
 
   it('wchc have the number of their watches', () => {

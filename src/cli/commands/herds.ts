@@ -1,0 +1,88 @@
+// `zkwire herds`.
+import type { Clock } from '../../runtime/clock.ts'
+import { untilAborted } from '../../runtime/abort.ts'
+import { askAll, requireAnswers, type Asked } from '../diagnosis/ask-all.ts'
+import { herdsIn, type Herd, type WatchSample } from '../diagnosis/herds.ts'
+import { ephemeralPathsIn, watchCountIn, watchersIn } from '../diagnosis/session-words.ts'
+import { aligned } from '../nodes/stat-text.ts'
+import { command } from '../runner/command.ts'
+import { statuses } from '../runner/failure.ts'
+import { escaped } from '../runner/text.ts'
+import { secondsOf, wholeNumberOf } from '../runner/values.ts'
+
+const WORDS = ['wchp', 'mntr', 'dump'] as const
+type Word = (typeof WORDS)[number]
+
+export const herds = command({
+  name: 'herds',
+  summary: 'watches the servers for a while, and prints the nodes whose changes notify very many clients',
+  details: [
+    'Asks each server of the connect string for the four-letter words wchp, mntr and dump, again and again. Opens no ' +
+      'session. Servers allow the words only if 4lw.commands.whitelist names them. wchp makes a server with very many ' +
+      'watches slow.',
+    'A node that many sessions watch is a herd if its change concerns only one of them, as the end of a lock does. ' +
+      'Servers name only the nodes of watches on data, not of those on children: for these, read a capture by zkwire explain.',
+    'Ends with 1 if a server does not answer or allow a word.',
+  ],
+  arguments: [],
+  options: {
+    for: { type: 'string', value: 'SECONDS', help: 'how long it looks; default 60' },
+    every: { type: 'string', value: 'SECONDS', help: 'how often it looks; default 2' },
+    least: { type: 'string', value: 'N', help: 'how many watches of a node make a herd; default 10' },
+  },
+  examples: ['zkwire herds -s zk1:2181,zk2:2181,zk3:2181', 'zkwire herds --for 600 --least 100'],
+  async run({ values, sessions, clock, out, err, signal }) {
+    const every = (secondsOf('every', values.every) ?? 2) * 1000
+    const until = clock.now() + (secondsOf('for', values.for) ?? 60) * 1000
+    const least = wholeNumberOf('least', values.least, 1) ?? 10
+    const target = await sessions.target()
+    const samples: WatchSample[] = []
+    const problems = new Set<string>()
+    for (;;) {
+      const asked = requireAnswers(await askAll(WORDS, target, clock))
+      samples.push(sampleOf(asked))
+      for (const { text } of asked.problems) problems.add(text)
+      if (clock.now() + every > until) break
+      await pause(clock, every, signal)
+    }
+    const found = herdsIn(samples, least)
+    await out.show({ herds: found, samples: samples.length, problems: [...problems] }, () =>
+      found.length === 0
+        ? [out.paint('green', `No node had ${least} watches or more.`)]
+        : [
+            ...aligned([['watches', 'seen', 'node'], ...found.map(herd => rowOf(herd, samples.length))]),
+            ...(found.some(({ isEphemeral }) => isEphemeral) ? [out.paint('yellow', ADVICE)] : []),
+          ],
+    )
+    for (const problem of problems) await err.line(`zkwire herds: ${problem}`)
+    return problems.size > 0 ? statuses.refused : statuses.ok
+  },
+})
+
+const ADVICE =
+  'The end of an ephemeral node notifies all that watch it. If only one of them can be next, let each watch its ' +
+  'predecessor: see docs/locks.md.'
+
+function sampleOf({ answers: { wchp, mntr, dump } }: Asked<Word>): WatchSample {
+  const watchers = new Map<string, number>()
+  // Each server knows only the watches of its own clients.
+  for (const [path, count] of wchp.flatMap(({ text }) => [...watchersIn(text)]))
+    watchers.set(path, (watchers.get(path) ?? 0) + count)
+  const counts = mntr.flatMap(({ text }) => watchCountIn(text) ?? [])
+  return {
+    watchers,
+    ephemerals: new Set(dump.flatMap(({ text }) => [...ephemeralPathsIn(text)])),
+    // Without both words of all servers, the difference would be wrong.
+    watches: counts.length === wchp.length ? counts.reduce((sum, count) => sum + count, 0) : undefined,
+  }
+}
+
+const rowOf = ({ path, watchers, samples, isEphemeral }: Herd, all: number): string[] => [
+  String(watchers),
+  `${samples} of ${all}`,
+  path === undefined ? 'watches on children, whose nodes servers do not name' : escaped(path),
+  isEphemeral ? 'ephemeral' : '',
+]
+
+const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  untilAborted(new Promise(resolve => void clock.setTimeout(resolve, ms)), signal)

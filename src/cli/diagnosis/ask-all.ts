@@ -1,0 +1,80 @@
+// Asks each server of a connect string for four-letter words.
+import type { Clock } from '../../runtime/clock.ts'
+import type { Target } from '../runner/command.ts'
+import { CommandError, statuses } from '../runner/failure.ts'
+import { escaped } from '../runner/text.ts'
+import { ask } from './four-letter-words.ts'
+import { serversOf, tlsFor } from './servers.ts'
+import { isDenied } from './session-words.ts'
+
+/** How long one answer may take, ms. */
+const TIMEOUT = 10_000
+/** The longest answer that is read, in bytes: `cons` has about 200 for each connection. */
+const LONGEST_ANSWER = 64 * 1024 * 1024
+
+/** Why a server has not said what it was asked for. */
+export interface Problem<W> {
+  readonly word: W
+  readonly isRefusal: boolean
+  readonly text: string
+}
+
+export interface Answer {
+  readonly server: string
+  readonly text: string
+}
+
+export type Answers<W extends string> = Readonly<Record<W, readonly Answer[]>>
+
+export interface Asked<W extends string> {
+  readonly answers: Answers<W>
+  readonly problems: readonly Problem<W>[]
+}
+
+/** Asks each server for each word. */
+export async function askAll<W extends string>(
+  words: readonly W[],
+  { servers, options: { tls } }: Target,
+  clock: Clock,
+): Promise<Asked<W>> {
+  const answers = Object.fromEntries(words.map(word => [word, []])) as unknown as Record<W, Answer[]>
+  const problems: Problem<W>[] = []
+  await Promise.all(
+    (await serversOf(servers)).flatMap(({ host, port }) =>
+      words.map(async word => {
+        const server = `${host}:${port}`
+        const secure = tls ? tlsFor(host, tls) : undefined
+        const options = { tls: secure, timeout: TIMEOUT, clock, longest: LONGEST_ANSWER }
+        const answer = await ask({ host, port }, word, options)
+        const problem = problemOf(server, word, answer)
+        if (problem !== undefined) problems.push(problem)
+        else if (answer.is === 'text') answers[word].push({ server, text: answer.text })
+      }),
+    ),
+  )
+  return { answers, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) }
+}
+
+/** Returns what was asked. @throws CommandError if no server has answered any word */
+export function requireAnswers<W extends string>(asked: Asked<W>): Asked<W> {
+  const { answers, problems } = asked
+  const isAnswered = Object.values<readonly Answer[]>(answers).some(({ length }) => length > 0)
+  if (isAnswered || problems.length === 0) return asked
+  throw new CommandError(
+    problems.some(({ isRefusal }) => isRefusal) ? statuses.refused : statuses.noServer,
+    problems.map(({ text }) => text).join('; '),
+  )
+}
+
+function problemOf<W extends string>(
+  server: string,
+  word: W,
+  answer: Awaited<ReturnType<typeof ask>>,
+): Problem<W> | undefined {
+  const failure = (text: string, isRefusal = false) => ({ word, isRefusal, text: escaped(`${server} ${text}`) })
+  if (answer.is === 'failure') return failure(`does not answer ${word}: ${answer.why}`)
+  if (isDenied(answer.text))
+    return failure(`does not allow the word ${word}: add it to 4lw.commands.whitelist of the server`, true)
+  if (answer.text.includes('not currently serving requests')) return failure(`has no quorum, and does not know ${word}`)
+  return answer.text === '' ? failure(`closed the connection without an answer to ${word}`) : undefined
+}
