@@ -1,11 +1,11 @@
-// The command line of `npm run bench:predict`.
+// The command line of `npm run bench:forecast`.
 import { fileURLToPath } from 'node:url'
 import { parsed, UsageError } from '../output/usage.ts'
 import { LOCK_NAMES, USUAL_LOCK } from './advice.ts'
 import { conditionsOf, fieldProblem, FIELDS, standardOf, type Field } from './fields.ts'
 import type { Conditions } from './forecast.ts'
 
-export interface PredictOptions {
+export interface ForecastOptions {
   /** The file of the result to which the model is fitted. */
   result: string
   /** The reader's lock, one of {@link LOCK_NAMES}. */
@@ -22,7 +22,7 @@ const fieldHelp = FIELDS.map(field => {
   return `  ${`--${field.option} N`.padEnd(22)} ${field.label} (${standard})\n`
 }).join('')
 
-export const help = `npm run bench:predict -- [LOCK] [options]
+export const help = `npm run bench:forecast -- [LOCK] [options]
 
 Is my herd a problem? Says at which number of contenders your lock breaks, and which one
 to take. A lock breaks if passing it on takes longer than a client holds it. Measures
@@ -35,7 +35,7 @@ ${fieldHelp}  --result FILE          the result of npm start with the figures (d
 `
 
 /** @throws UsageError if an option is unknown or its value is invalid */
-export function parseOptions(args: readonly string[]): PredictOptions | 'help' {
+export function parseOptions(args: readonly string[]): ForecastOptions | 'help' {
   const text = { type: 'string' } as const
   const options = {
     ...{ result: text, help: { type: 'boolean' } as const },

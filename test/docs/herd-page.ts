@@ -53,7 +53,7 @@ export function herdPage(result: Result, peers: PeersResult, large: Result): str
 
 **Is my herd a problem?** In the repository, this command says at how many contenders your lock breaks, and which one to take:
 
-    npm run bench:predict -- HerdMutex --contenders 500 --hold 100 --round-trip 0.5
+    npm run bench:forecast -- HerdMutex --contenders 500 --hold 100 --round-trip 0.5
 
 Its first line is: *${verdict ?? ''}* The two times are in milliseconds, and \`--help\` lists the other numbers. It measures nothing: it uses
 the figures of this page.

@@ -57,12 +57,12 @@ describe('npm run bench:peers', function () {
     const committed = await readPeersResult(fileURLToPath(new URL('../../docs/peers.json', import.meta.url)))
     const versionOf = ({ libraries }: PeersResult, name: string) =>
       libraries.find(library => library.name === name)?.version
-    const comparable = committed.libraries
+    const inBoth = committed.libraries
       .filter(({ name, version }) => version === versionOf(result, name))
       .flatMap(({ recipes }) => recipes.map(({ id }) => id))
       .filter(id => result.cells.some(({ recipe }) => recipe === id))
-    expect(comparable).not.to.have.length(0)
-    const of = (each: PeersResult) => talliesOf(each).filter(({ recipe }) => comparable.includes(recipe))
+    expect(inBoth).not.to.have.length(0)
+    const of = (each: PeersResult) => talliesOf(each).filter(({ recipe }) => inBoth.includes(recipe))
     expect(of(result)).to.deep.equal(of(committed))
   })
 

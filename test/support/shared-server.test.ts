@@ -13,7 +13,7 @@ describe('the shared server', () => {
   it('closes the connection of a session that expireSession() ends, removes its ephemeral nodes, and prevents a reattach', async () => {
     const server = await sharedServer()
     const victim = await WireSession.open(server)
-    const witness = await WireSession.open(server)
+    const observer = await WireSession.open(server)
     const path = `/ephemeral-${victim.sessionId}`
     const acl = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
     await victim.request(operations.create, { path, data: '', acl, flags: createModes.ephemeral })
@@ -21,11 +21,11 @@ describe('the shared server', () => {
 
     await expireSession(server, sessionId, password)
 
-    expect(await codeOf(witness.request(operations.exists, { path, watch: false }))).to.equal('NONODE')
+    expect(await codeOf(observer.request(operations.exists, { path, watch: false }))).to.equal('NONODE')
     expect(await codeOf(victim.request(operations.exists, { path, watch: false }))).to.match(/closed|ECONNRESET|EPIPE/)
     expect(await codeOf(WireSession.open(server, { sessionId, password }))).to.equal('SESSIONEXPIRED')
     expect(await codeOf(expireSession(server, sessionId, password))).to.equal('SESSIONEXPIRED')
-    witness.drop()
+    observer.drop()
     victim.drop()
   })
 })

@@ -46,7 +46,7 @@ export class LinePrinter {
     const { hex, 'no-pings': omitsPings } = this.#values
     if (isPing && omitsPings) return
     const bytes = hex && dump !== '' ? dump : undefined
-    if (this.#out.isJson) this.#add(jsonText({ ...origin, ...frame, sentence, ...(bytes && { dump: bytes }) }))
+    if (this.#out.isJson) this.#add(jsonText({ ...origin, ...frame, sentence, dump: bytes }))
     else {
       const start = origin === undefined ? '' : `${origin.seconds.toFixed(3).padStart(9)}  [${origin.connection}]  `
       this.#add(start + sentence)

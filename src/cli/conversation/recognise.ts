@@ -49,7 +49,7 @@ export function isFrameAt(from: End, bytes: Buffer, at: number, expected: Expect
   if (mayBeConnect(bytes, at, expected) && explain(frame, { from, first: true }).op === 'connect') return true
   if (!isHeader(from, bytes, at, expected)) return false
   const opcode = from === 'client' ? frame.readInt32BE(8) : expected.opcodeOf(frame.readInt32BE(4))
-  if (explain(frame, { from, first: false, ...(opcode !== undefined && { opcode }) }).from !== from) return false
+  if (explain(frame, { from, first: false, opcode }).from !== from) return false
   if (bytes.length - end < startOf(from)) return end === bytes.length || couldStart(bytes, end)
   return isHeader(from, bytes, end, expected)
 }

@@ -16,7 +16,7 @@ interface Process {
 export class ProcessTree {
   readonly #leader: number
   /** A process that was alive at the last look. While it lives, /proc need not be searched. */
-  #witness: number | undefined
+  #living: number | undefined
   /**
    * The processes that had ended at the last look; undefined if one was alive. A process may start another one and end
    * while /proc is read, so that the list has neither of them alive. The list of the next look has the new one.
@@ -42,11 +42,11 @@ export class ProcessTree {
    * status, counts as gone.
    */
   get isEmpty(): boolean {
-    if (this.#witness !== undefined && this.#isAlive(this.#witness)) return false
+    if (this.#living !== undefined && this.#isAlive(this.#living)) return false
     const members = this.#members()
-    this.#witness = members.find(({ isZombie }) => !isZombie)?.pid
+    this.#living = members.find(({ isZombie }) => !isZombie)?.pid
     const before = this.#ended
-    this.#ended = this.#witness === undefined ? new Set(members.map(({ pid }) => pid)) : undefined
+    this.#ended = this.#living === undefined ? new Set(members.map(({ pid }) => pid)) : undefined
     if (before === undefined || !members.every(({ pid }) => before.has(pid))) return false
     if (members.length > 0) return true
     // Without /proc, or if it hides the processes of other users.

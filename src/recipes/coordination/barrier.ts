@@ -127,7 +127,7 @@ export class Barrier {
 }
 
 /** A member that has entered or is about to. */
-interface Member {
+interface OwnMember {
   readonly node: OwnNode
   /** The node `ready` by which it has entered. */
   ready: Stat | undefined
@@ -151,7 +151,7 @@ export class DoubleBarrier {
   readonly count: number
   readonly #client: Client
   readonly #acl: readonly ACL[] | undefined
-  #member: Member | undefined
+  #member: OwnMember | undefined
   /** Ends when the node of a call that failed is gone. Otherwise the next call would count it as another member. */
   #withdrawal: Promise<void> = Promise.resolve()
 
@@ -182,7 +182,7 @@ export class DoubleBarrier {
     checked('enter', this.path, options, waitOptionChecks)
     if (this.#member !== undefined)
       throw badArguments('enter', this.path, 'this member has entered already: call leave() first')
-    const member: Member = (this.#member = { node: this.#newNode(), ready: undefined })
+    const member: OwnMember = (this.#member = { node: this.#newNode(), ready: undefined })
     try {
       await this.#wait('enter', options, async signal => {
         await untilAborted(this.#withdrawal, signal)
@@ -248,7 +248,7 @@ export class DoubleBarrier {
    * it again then. If another client has deleted the member's node, creates it again, because otherwise the other
    * members would wait for ever.
    */
-  async #isReady(member: Member, pace: Pace, signal: AbortSignal): Promise<boolean> {
+  async #isReady(member: OwnMember, pace: Pace, signal: AbortSignal): Promise<boolean> {
     const { node } = member
     const [ready, own, members] = await Promise.all([
       readWatched(signal, options => this.#client.exists(this.#ready, options)),
@@ -290,7 +290,7 @@ export class DoubleBarrier {
    * Deletes `ready`, but not that of other members, which may have entered since this one left. No request can do so in
    * one step. So a `ready` that others delete and create again between the two requests here is deleted too.
    */
-  #deleteReady({ ready }: Member): Promise<void> {
+  #deleteReady({ ready }: OwnMember): Promise<void> {
     const deleting = this.#client.retry(async () => {
       const present = await this.#client.exists(this.#ready)
       if (present === null || present.czxid !== ready?.czxid) return
@@ -303,7 +303,7 @@ export class DoubleBarrier {
    * Removes the node of the last member together with `ready`. So the others, which wait for this, do not find that
    * `ready` any more.
    */
-  async #removeLast({ node, ready }: Member): Promise<void> {
+  async #removeLast({ node, ready }: OwnMember): Promise<void> {
     if (node.isKnown && ready !== undefined) {
       const both = [{ delete: node.node.path }, { delete: this.#ready, version: ready.version }]
       // After a failure, the node is removed alone.
@@ -313,7 +313,7 @@ export class DoubleBarrier {
   }
 
   /** Returns true if all other members have left, and false after an event: call it again then. */
-  async #haveLeft(member: Member, inside: ReadonlySet<string>, pace: Pace, signal: AbortSignal): Promise<boolean> {
+  async #haveLeft(member: OwnMember, inside: ReadonlySet<string>, pace: Pace, signal: AbortSignal): Promise<boolean> {
     const { node } = member
     const remaining = (await this.#members(signal)).filter(name => inside.has(name))
     const { removesOwn, waitsFor } = leaveStep(remaining, node.isKnown ? node.node.name : undefined)

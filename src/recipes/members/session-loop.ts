@@ -11,7 +11,7 @@ import { TEMPORARY } from '../node/retry-until-done.ts'
  */
 export type Round = (loop: SessionLoop) => Promise<void>
 
-interface Waiter {
+interface Wait {
   isMet(): boolean
   resolve(): void
   reject(error: unknown): void
@@ -24,7 +24,7 @@ export class SessionLoop {
   starts = 0
   readonly #scope = new AbortController()
   readonly #done: Promise<void>
-  readonly #waiters = new Set<Waiter>()
+  readonly #waiters = new Set<Wait>()
   #goal = -1
   /** Why the loop has ended; undefined while it runs. */
   #end: { error: unknown } | undefined
@@ -65,7 +65,7 @@ export class SessionLoop {
     if (isMet()) return
     signal?.throwIfAborted()
     let stopListening = () => {}
-    let waiter: Waiter | undefined
+    let waiter: Wait | undefined
     try {
       await new Promise<void>((resolve, reject) => {
         stopListening = onAbort(signal, () => reject(signal?.reason as Error))
