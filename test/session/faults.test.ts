@@ -3,29 +3,13 @@ import { opcodes } from '../../src/protocol/index.ts'
 import { connect, type Client, type State } from '../../src/client/index.ts'
 import { behindProxy } from '../support/behind-proxy.ts'
 import { FaultProxy } from '../../environment/fault-proxy.ts'
-import { expireSession, sharedServer } from '../support/shared-server.ts'
-import { failureOf } from '../support/settled.ts'
+import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../../environment/until.ts'
 
 const stateOf = (client: Client, wanted: State): Promise<void> => until(() => client.state === wanted)
 
 describe('a session through faults', () => {
   const proxied = behindProxy()
-
-  it('settles calls in order if a reply is delayed', async () => {
-    const { proxy, client, path } = proxied
-    const held = proxy.holdReply(opcodes.getData)
-    const order: string[] = []
-    const calls = [
-      client.getData(path).then(() => order.push('held')),
-      client.exists(path).then(() => order.push('next')),
-    ]
-    await held
-    expect(order).to.deep.equal([])
-    proxy.release()
-    await Promise.all(calls)
-    expect(order).to.deep.equal(['held', 'next'])
-  })
 
   it('fires each kind of watch after a reconnect for changes that happened meanwhile', async () => {
     const { server, proxy, client, path } = proxied
@@ -65,24 +49,6 @@ describe('a session through faults', () => {
     await successor.close()
     proxy.heal()
     await stateOf(client, 'expired')
-  })
-
-  it('notifies listeners, watches and the lease once when it has expired at the server', async () => {
-    const { server, client, path } = proxied
-    const states: State[] = []
-    const events: string[] = []
-    client.on('state', state => states.push(state))
-    await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
-    await client.getData(path, { watch: ({ type, state }) => events.push(`${type} ${state}`) })
-    const { leaseSignal } = client
-    await expireSession(server, client.sessionId, client.sessionPassword)
-    await stateOf(client, 'expired')
-    expect(states).to.deep.equal(['suspended', 'expired'])
-    expect(events).to.deep.equal(['Session expired'])
-    expect(leaseSignal.aborted).to.equal(true)
-    expect(await failureOf(client.getData(path))).to.include({ code: 'SESSIONEXPIRED', fate: 'notSent' })
-    await client.close()
-    expect(client.state).to.equal('expired')
   })
 })
 
