@@ -137,19 +137,6 @@ for (const {
       await held.release()
     })
 
-    itInVirtualTime('leaves no node and no watch if its signal aborts while it waits', async () => {
-      const { client, held } = await prepare(TAKEN)
-      const abort = new AbortController()
-      const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
-      await untilWaiting()
-      const reason = new Error('cancelled')
-      abort.abort(reason)
-      expect(await failing).to.equal(reason)
-      await client.settled()
-      expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(fixture.watchesBefore)
-      await held?.release()
-    })
-
     itEverywhere('rejects with SESSIONEXPIRED if the session expires while it waits', async () => {
       const { held } = await prepare(TAKEN)
       const client = await fixture.open()

@@ -73,30 +73,6 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
     },
   )
 
-  itEverywhere('rejects ready and ends with the reason of its signal, whenever it aborts', async () => {
-    await tree.create('/a', '/a/b')
-    for (const opcode of [opcodes.addWatch, opcodes.getData, opcodes.multiRead, opcodes.getChildren2]) {
-      const { faultyDial, client } = await fixture.openWithFaults()
-      const [abort, reason] = [new AbortController(), new Error('cancelled')]
-      const arrived = faultyDial.holdReply(opcode)
-      const cache = tree.open(client, { signal: abort.signal })
-      const reading = failureOf(cache.changes().next())
-      // The last read is only sent for a second list.
-      await Promise.race([arrived, cache.ready])
-      abort.abort(reason)
-      expect(cache.state).to.equal('closed')
-      if (opcode === opcodes.addWatch) {
-        expect(await failureOf(cache.ready)).to.equal(reason)
-        expect(await reading).to.equal(reason)
-      } else await reading.catch(() => undefined)
-      faultyDial.heal()
-      await client.settled()
-      expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
-    }
-    const aborted = tree.open(await fixture.open(), { signal: AbortSignal.abort(new Error('before')) })
-    expect(await failureOf(aborted.ready)).to.have.property('message', 'before')
-  })
-
   itInVirtualTime('ends with TOOLARGE when the copy needs more than maxBytes', async () => {
     await tree.create(...Array.from({ length: 20 }, (_, i) => `/node-${i}`))
     const cache = tree.open(await fixture.open(), { maxBytes: 1000 })
@@ -251,19 +227,6 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
     expect(states).to.include('before the read: connected stale')
     expect(states).not.to.include('before the read: connected live')
     expect(states).to.include('after the read: connected live')
-  })
-
-  itInVirtualTime('passes the error of a listener to onUncaughtError, and goes on', async () => {
-    const thrown: unknown[] = []
-    const client = await fixture.open({ onUncaughtError: error => thrown.push(error) })
-    await tree.create('/a')
-    await using cache = tree.open(client)
-    cache.on('change', () => {
-      throw new Error('no listener')
-    })
-    await cache.ready
-    await fixture.until(() => thrown.length === 2)
-    expect(tree.changes).to.have.length(2)
   })
 
   /** Options of which one function throws, for the node `bad` or its data, while `isFailing` returns true. */

@@ -1,6 +1,5 @@
 // What a cache has and tells, on both servers.
 import { expect } from 'chai'
-import { getEventListeners } from 'node:events'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { creatorAllACL, openACL, type Client } from '../../../src/index.ts'
 import { opcodes, ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
@@ -199,18 +198,6 @@ onBothServers('Cache', (fixture, { itInVirtualTime, itEverywhere }) => {
     await fixture.until(() => decoded > 0)
     await fixture.sleep(100)
     expect(decoded, 'once, to see that it can be decoded').to.equal(1)
-  })
-
-  itInVirtualTime('leaves no listener at the signals of its options and of its iterations', async () => {
-    const { signal } = new AbortController()
-    const cache = tree.open(await fixture.open(), { signal })
-    await cache.ready
-    const left = cache.changes({ signal })
-    await left.return()
-    expect(getEventListeners(signal, 'abort')).to.have.length(1)
-    void cache.changes({ signal })
-    await cache.close()
-    expect(getEventListeners(signal, 'abort')).to.have.length(0)
   })
 
   itEverywhere('tells a node that it may not read as hidden, reads on, and has it when it may', async () => {

@@ -20,27 +20,6 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
   }
   const untilLast = (called: readonly unknown[], last: unknown) => fixture.until(() => called.at(-1) === last)
 
-  itEverywhere('get each value that comes after them, and none before, until they are removed', async () => {
-    const [value, writer] = [valueOf(await open()), valueOf(fixture.observer)]
-    const { called, listener } = newListener()
-    expect(value.on('change', listener).on('change', listener)).to.equal(value)
-    expect(await value.get()).to.have.property('version', null)
-    await writer.set('a')
-    await untilLast(called, 'a 0')
-    await writer.set('b')
-    await untilLast(called, 'b 1')
-    expect(value.off('change', listener).off('change', listener)).to.equal(value)
-    await writer.set('c')
-    const again = newListener()
-    value.on('change', again.listener)
-    await value.get()
-    await writer.set('d')
-    await untilLast(again.called, 'd 3')
-    value.off('change', again.listener)
-    expect(called).to.deep.equal(['a 0', 'b 1'])
-    expect(again.called).to.deep.equal(['d 3'])
-  })
-
   itEverywhere('get the last value after a reconnect, and no value twice', async () => {
     const { client, faultyDial } = await fixture.openWithFaults()
     const [value, writer] = [valueOf(client), valueOf(fixture.observer)]

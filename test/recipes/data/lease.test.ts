@@ -146,17 +146,9 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
     },
   )
 
-  itInVirtualTime('refuses options that are missing or invalid', async () => {
+  itInVirtualTime('refuses options without an id or a duration', async () => {
     const client = await fixture.open()
-    for (const options of [
-      {},
-      { id: 'a' },
-      { duration: HOUR },
-      { id: '', duration: HOUR },
-      { id: 'a', duration: 999 },
-      { id: 'a', duration: Infinity },
-      { id: 'a', duration: HOUR, count: 0 },
-    ] as never[])
+    for (const options of [{}, { id: 'a' }, { duration: HOUR }] as never[])
       expect(() => new Lease(client, path, options))
         .to.throw()
         .with.property('code', 'BADARGUMENTS')

@@ -74,20 +74,6 @@ onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere })
     await close(client, queue)
   })
 
-  itInVirtualTime(
-    'rejects calls that wait and leaves no watch when the signal aborts or the time is over',
-    async () => {
-      const { client, queue } = await open()
-      const abort = new AbortController()
-      const [cancelled, late] = [queue.take({ signal: abort.signal }), queue.take({ timeout: 50 })].map(failureOf)
-      const reason = new Error('cancelled')
-      abort.abort(reason)
-      expect(await cancelled).to.equal(reason)
-      expect(await late).to.include({ code: 'TIMEOUT', path })
-      await close(client, queue)
-    },
-  )
-
   itEverywhere('learns after a reconnect which items were put, taken and completed meanwhile', async () => {
     const { client, faultyDial, queue } = await open()
     const other = new Queue(fixture.observer, path)

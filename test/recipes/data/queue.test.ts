@@ -327,13 +327,9 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
     const before = client.stats.replies
     for (const call of [
       () => queue.put(5 as never),
-      () => queue.put('a', { priority: 1000 }),
-      () => queue.put('a', { priority: -1 }),
       () => queue.putMany('abc' as never),
       () => queue.putMany(['a', undefined as never]),
-      () => queue.take({ timout: 5 } as never),
       () => queue.consume(5 as never),
-      () => queue.consume(() => undefined, { concurrency: 0 }),
     ])
       expect(await failureOf(call())).to.include({ code: 'BADARGUMENTS', path })
     await queue.putMany([])
