@@ -12,7 +12,7 @@ import {
   type ConnectOptions,
 } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
+import { type ApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
 import { FaultProxy } from '../../../environment/fault-proxy.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 import { until } from '../../../environment/until.ts'
@@ -108,20 +108,6 @@ describe('credentials', () => {
     ])
     await zk.close()
     await proxy.close()
-  })
-
-  it('are sent before the first ping, even if the handshake took so long that a ping is due', async () => {
-    const enforce = ['enabled=true', 'schemes=digest'].map(each => `-Dzookeeper.enforce.auth.${each}`)
-    await using strict = await startApacheZooKeeper({ jvm: enforce })
-    await using proxy = await FaultProxy.start(strict)
-    const options = { sessionTimeout: 2000, attemptTimeout: 1500, auth: [{ scheme: 'digest', auth: 'ann:secret' }] }
-    proxy.conditions.delay = 400
-    await using zk = await open(options, proxy.connectString)
-    await zk.exists('/')
-    const sent = proxy.frames.filter(({ from, opcode }) => from === 'client' && opcode !== undefined)
-    expect(sent[0]?.opcode).to.equal(opcodes.auth)
-    expect(zk.stats).to.include({ connects: 1, disconnects: 0 })
-    proxy.conditions.delay = 0
   })
 
   it('with a scheme unknown to the server end the session and settle all pending calls', async () => {
