@@ -161,15 +161,6 @@ describe('in the client’s interface,', () => {
       expect(states.at(-1)).to.equal('closed')
     })
 
-    it('end with the reason of the aborted signal', async () => {
-      const controller = new AbortController()
-      const states = zk.states({ signal: controller.signal })
-      expect((await states.next()).value).to.equal('connected')
-      const next = failureOf(states.next())
-      controller.abort('enough')
-      expect(await next).to.equal('enough')
-    })
-
     it('are not listened to any more after the loop was left, its signal has aborted, or the session has ended', async () => {
       const off = zk.off.bind(zk)
       let [listeners, removed] = [0, 0]
