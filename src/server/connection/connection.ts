@@ -353,7 +353,7 @@ class Call implements ClientRequest {
     return execute(this.#handler, this.#connection.contextOf(this.session, database), this.#reader)
   }
 
-  packet(): RequestPacket {
+  packet(): Omit<RequestPacket, 'isLocal'> {
     const { identities } = this.#connection.contextOf(this.session)
     const { opcode } = this.#handler.operation
     return { cxid: this.#cxid, opcode, body: this.#body ?? NO_BYTES, identities: [...identities] }

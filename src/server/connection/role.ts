@@ -11,7 +11,7 @@ export interface ClientRequest {
   /** Executes the request. */
   run(database: Database): Outcome
   /** Returns what the leader needs to execute the request. */
-  packet(): RequestPacket
+  packet(): Omit<RequestPacket, 'isLocal'>
   /** Returns the outcome, after this server has made the changes of the transaction. */
   outcomeOf(results: readonly TxnResult[]): Outcome
 }

@@ -42,6 +42,12 @@ export interface ServerOptions {
    * for two seconds, or one tick if that is longer (readonlymode.enabled, with localSessionsEnabled). Default false.
    */
   readOnlyMode?: boolean | undefined
+  /**
+   * If true, a new session of an ensemble is known only to the server of its client, until it creates its first
+   * ephemeral node (localSessionsEnabled, localSessionsUpgradingEnabled). It costs the leader nothing, but ends when its
+   * client moves to another server. Default false.
+   */
+  localSessions?: boolean | undefined
   /** The address to listen on. Default '127.0.0.1', because the server accepts every client. */
   host?: string | undefined
   /** If true, accepts TCP connections. If false, clients can only connect with `server.dial`. Default true. */
@@ -145,6 +151,7 @@ const checks: Checks<ServerOptions> = {
   observers: mustBe('a whole number from 0 to 15', isFrom(0, 15)),
   syncLimit: positive,
   readOnlyMode: boolean,
+  localSessions: boolean,
   listen: boolean,
   tickTime: positive,
   minSessionTimeout: positive,
@@ -189,6 +196,7 @@ export function settingsOf(options: ServerOptions): Settings {
     observers: 0,
     syncLimit: 5,
     readOnlyMode: false,
+    localSessions: false,
     listen: true,
     minSessionTimeout: 2 * tickTime,
     maxSessionTimeout: 20 * tickTime,

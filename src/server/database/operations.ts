@@ -7,7 +7,7 @@ import {
   type Encodable,
   type Id,
   type Operation,
-  type Reader,
+  Reader,
   type ServerErrorCode,
   type Stat,
   type Writer,
@@ -39,6 +39,8 @@ export interface RequestPacket {
   body: Buffer
   /** What the client has proved to its server. */
   identities: readonly Id[]
+  /** True if only that server knows the session. */
+  isLocal: boolean
 }
 
 /** Executes an operation. */
@@ -204,6 +206,22 @@ export function outcomeOf(
   }
   const body = handler.respond?.(results, request, settings)
   return body === undefined ? 'silent' : { err: 0, body }
+}
+
+/** Returns true if the request creates an ephemeral node, which needs a session that all servers know. */
+export function createsEphemeral({ opcode, body }: Pick<RequestPacket, 'opcode' | 'body'>): boolean {
+  const flagsOf = (): readonly number[] => {
+    if (opcode === opcodes.create || opcode === opcodes.create2) return [o.create.request.read(new Reader(body)).flags]
+    if (opcode !== opcodes.multi) return []
+    return o.multi.request.read(new Reader(body)).flatMap(item => ('flags' in item.body ? [item.body.flags] : []))
+  }
+  try {
+    return flagsOf().some(writes.isEphemeral)
+  } catch (error) {
+    // The leader rejects a malformed request.
+    if (error instanceof JuteError) return false
+    throw error
+  }
 }
 
 /** Returns the handler of an opcode, or undefined if the server does not know it. */

@@ -53,7 +53,7 @@ export interface CreateRequest {
 type CreateOpcode = (typeof opcodes)['create' | 'create2' | 'createContainer' | 'createTTL']
 
 const { ephemeralSequential, persistentTTL, persistentSequentialTTL } = createModes
-const isEphemeral = (flags: number) => flags === createModes.ephemeral || flags === ephemeralSequential
+export const isEphemeral = (flags: number) => flags === createModes.ephemeral || flags === ephemeralSequential
 const isTTL = (flags: number) => flags === persistentTTL || flags === persistentSequentialTTL
 
 export function create(

@@ -132,6 +132,7 @@ export class Ensemble implements Cluster {
         pending_syncs: leading.pendingSyncs,
         leader_uptime: Math.trunc(this.settings.clock.now() - peer.since),
       }),
+      local_sessions: peer.localSessions,
       ...{ looking_count: counts.looking, proposal_count: counts.proposals, commit_count: counts.commits },
     }
   }

@@ -254,7 +254,7 @@ export class Leading implements LeaderOwner {
   }
 
   #execute(leader: Leader, server: Peer, request: Message<'request'>): void {
-    const { opcode, session: id, cxid, body, identities } = request
+    const { opcode, session: id, cxid, body, identities, isLocal } = request
     if (opcode === opcodes.sync) return this.#onSync(server, request)
     const session = leader.sessions.get(id)
     // The leader closes a session for every server, wherever it is attached (PrepRequestProcessor).
@@ -262,8 +262,9 @@ export class Leading implements LeaderOwner {
       if (session === undefined) return this.#reply(server, request, 0)
       return this.#during(server, cxid, () => leader.closeSession(session))
     }
-    if (session === undefined) return this.#reply(server, request, errnos.SESSIONEXPIRED)
-    if (session.owner !== server.core.id) return this.#reply(server, request, errnos.SESSIONMOVED)
+    if (session === undefined && !isLocal) return this.#reply(server, request, errnos.SESSIONEXPIRED)
+    if (session !== undefined && session.owner !== server.core.id)
+      return this.#reply(server, request, errnos.SESSIONMOVED)
     const handler = handlerOf(opcode, this.#settings.behaviour)
     if (handler === undefined) return this.#reply(server, request, errnos.UNIMPLEMENTED)
     const context = { database: leader.database, settings: this.#settings, session: id, identities }

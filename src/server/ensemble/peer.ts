@@ -7,8 +7,8 @@ import type { ServerCore } from '../connection/server-core.ts'
 import type { FaultPlan } from '../control/fault-plan.ts'
 import type { MemberMode, MessageContent } from '../control/member-state.ts'
 import type { TxnResult } from '../database/database.ts'
-import { failed, type Outcome } from '../database/operations.ts'
-import type { Sessions, ServerSession } from '../database/sessions.ts'
+import { createsEphemeral, failed, type Outcome } from '../database/operations.ts'
+import { Sessions, type ServerSession } from '../database/sessions.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { Election, FINALIZE_WAIT } from './election.ts'
 import type { Ensemble } from './ensemble.ts'
@@ -64,6 +64,8 @@ export class Peer implements Role {
   #early: { link: Link; acceptedEpoch: number }[] = []
   #pending: Pending[] = []
   #readOnly: ReadOnly | undefined
+  /** The sessions that only this server knows. */
+  readonly #local: Sessions
   /** The time since which the server has been in its state. */
   since = 0
   /** The delay of each message to and from other servers, in milliseconds. */
@@ -78,6 +80,11 @@ export class Peer implements Role {
     this.sessions = core.sessions
     this.faults = faults
     this.isVoter = isVoter
+    this.#local = new Sessions(core.settings, session => {
+      // A process that is stopped expires nothing.
+      if (core.isPaused) this.#local.touch(session)
+      else this.#endLocal(session)
+    })
     this.applied = core.database.zxid
     this.log = new TransactionLog(this.applied)
     this.epoch = this.acceptedEpoch = Number(this.applied >> 32n)
@@ -167,6 +174,8 @@ export class Peer implements Role {
     this.since = this.core.settings.clock.now()
     this.touched.clear()
     this.#pending = []
+    this.#local.close()
+    if (role === this) this.#local.resumeExpiry()
     this.core.become(role)
     this.#ensemble.onChange(this)
   }
@@ -293,8 +302,11 @@ export class Peer implements Role {
   }
 
   attach({ sessionId, passwd, timeOut }: Handshake, done: (session?: ServerSession) => void): void {
+    const local = this.#local.resume(sessionId, passwd, timeOut)
+    if (local !== undefined) return done(local)
     if (sessionId === 0n) {
       const { id, password } = this.sessions.issue(this.core.id)
+      if (this.core.settings.localSessions) return done(this.#local.add(id, password, timeOut))
       const content = { kind: 'createSession', session: id, timeout: timeOut, password } as const
       this.#ask(content, { onApplied: () => done(this.sessions.get(id)), onReply: () => done() })
       return
@@ -306,7 +318,18 @@ export class Peer implements Role {
     this.#ask(content, { onApplied: () => undefined, onReply })
   }
 
+  get localSessions(): number {
+    return this.#local.size
+  }
+
+  #endLocal(session: ServerSession): void {
+    this.#local.end(session)
+    this.core.onSessionEnded(session.id)
+  }
+
   touch({ id }: ServerSession): void {
+    const local = this.#local.get(id)
+    if (local !== undefined) return this.#local.touch(local)
     if (this.leading === undefined) this.touched.add(id)
     else this.leading.touch(id)
   }
@@ -314,13 +337,27 @@ export class Peer implements Role {
   execute(request: ClientRequest, done: (outcome: Outcome | 'moved') => void): void {
     const run = () => request.run(this.core.database)
     if (request.kind === 'read') return done(run())
+    const { id, timeout, password } = request.session
+    const isLocal = this.#local.get(id) !== undefined
+    if (isLocal && request.kind === 'close') {
+      this.#endLocal(request.session)
+      return done(run())
+    }
+    const packet = request.packet()
+    const mustUpgrade = isLocal && createsEphemeral(packet)
+    if (mustUpgrade) {
+      this.#local.end(request.session)
+      const nothing = () => undefined
+      this.#ask({ kind: 'createSession', session: id, timeout, password }, { onApplied: nothing, onReply: nothing })
+    }
     const onReply = ({ err }: Reply) => {
       if (err === errnos.SESSIONMOVED) done('moved')
       else if (err === errnos.SESSIONEXPIRED) done(failed('SESSIONEXPIRED'))
       else done(run())
     }
     const onApplied = (results: readonly TxnResult[]) => done(request.outcomeOf(results))
-    this.#ask({ kind: 'request', session: request.session.id, ...request.packet() }, { onApplied, onReply })
+    const content = { kind: 'request', session: id, ...packet, isLocal: isLocal && !mustUpgrade } as const
+    this.#ask(content, { onApplied, onReply })
   }
 
   /** Passes a request on to the leader. */
