@@ -177,12 +177,12 @@ export const session: readonly BugsOfFile[] = [
       {
         bug: 'a notification advances the last zxid, so a reconnect loses the other events of the same multi',
         from: 'this.diagnostics.onEvent(event)',
-        to: 'this.diagnostics.onEvent(event)\n    if (zxid > this.#lastZxid) this.#lastZxid = zxid',
+        to: 'this.diagnostics.onEvent(event)\n    this.#zxidLow = Math.max(this.#zxidLow, Number(zxid))',
       },
       {
         bug: 'queued reads overtake the watches that are set again after a reconnect',
-        from: 'this.watches.setAgain(connection, this.#lastZxid, state)\n    this.requests.sendQueued(connection)\n',
-        to: 'this.requests.sendQueued(connection)\n    this.watches.setAgain(connection, this.#lastZxid, state)\n',
+        from: 'this.watches.setAgain(connection, zxidOf(this.#zxidHigh, this.#zxidLow), state)\n',
+        to: 'this.requests.sendQueued(connection)\n    this.watches.setAgain(connection, zxidOf(this.#zxidHigh, this.#zxidLow), state)\n',
       },
       {
         bug: 'after a slow handshake a ping leaves before the credentials, and the server closes the connection',
