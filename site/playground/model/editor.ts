@@ -40,6 +40,7 @@ export class Editor {
   /** What happens to the clients of the text. A link of a program can have such commands. */
   #commands: Story['commands'] = []
   #exercise: Exercise | undefined
+  #verdict: Verdict | undefined
 
   constructor(start: StartWorld) {
     this.#start = start
@@ -80,6 +81,7 @@ export class Editor {
   /** Starts the text with these clients. No time has passed yet. */
   start(scenario: Scenario): Promise<RemoteWorld> {
     this.#isShown = true
+    this.rejudge()
     return RemoteWorld.open(this.#start, { text: this.#text, story: this.#storyOf(scenario) }, 0)
   }
 
@@ -102,9 +104,19 @@ export class Editor {
     return !(shown instanceof RemoteWorld) || shown.text !== this.#text
   }
 
-  /** Judges the run that is shown. Undefined if no program has run. */
+  /** Judges the whole run, also when the reader goes back in it. Undefined if no program has run. */
   verdictOn(shown: ShownWorld): Verdict | undefined {
-    return shown instanceof RemoteWorld ? verdictOf(shown.picture()) : undefined
+    return shown instanceof RemoteWorld ? (this.#verdict ?? verdictOf(shown.picture())) : undefined
+  }
+
+  /** Keeps the verdict on a run that is over, until {@link rejudge} or the next run. */
+  judge(shown: ShownWorld): void {
+    this.#verdict = verdictOf(shown.picture())
+  }
+
+  /** Judges only what is shown from now on: the reader has changed the run. */
+  rejudge(): void {
+    this.#verdict = undefined
   }
 
   #storyOf(scenario: Scenario): Story {

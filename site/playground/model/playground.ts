@@ -220,6 +220,7 @@ export class Playground {
         this.#look()
         this.#changed()
       })
+      this.#editor.judge(world)
     })
   }
 
@@ -272,6 +273,7 @@ export class Playground {
   act(command: Command): Promise<void> {
     return this.#work.do(async () => {
       const isDone = await this.#view.world.act(command)
+      this.#editor.rejudge()
       this.#look()
       this.#error = isDone ? undefined : this.#view.world.isFull ? FULL : REFUSED
       this.#say(this.#error ?? `Done: ${command.kind}.`)

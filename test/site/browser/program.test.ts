@@ -77,8 +77,11 @@ describe('a program in the playground', function () {
     expect(
       await open.evaluate('playground.picture.holdings.filter(({ until }) => until === undefined).length'),
     ).to.equal(2)
+    // The verdict is on the whole run, until the reader changes it.
+    expect(await verdictOf(open)).to.match(/^Broken: 1 overlap in 2 entries/)
     await open.press('Kill')
     expect(await open.evaluate('playground.picture.clients[0].process')).to.equal('dead')
+    expect(await verdictOf(open)).to.match(/did not end/)
     expect(await open.evaluate('playground.link')).to.match(/^program=.*k\.1/)
     await open.close()
   })
