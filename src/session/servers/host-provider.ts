@@ -67,6 +67,8 @@ export class HostProvider {
   /** True if the last attempt was made because the host had answered a question. */
   #hasAnswered = false
   #hasEnded = false
+  /** The number of {@link #lookUpAndDial} so far: only the last one dials. */
+  #lookups = 0
   #refreshTimer: unknown
 
   /**
@@ -255,12 +257,14 @@ export class HostProvider {
   /** Looks up the records, then dials. If the lookup fails, the hosts of the last successful lookup are used. */
   async #lookUpAndDial(srv: string): Promise<void> {
     const timeout = this.#attemptTimeout
+    const lookup = ++this.#lookups
+    const isOver = () => this.#hasEnded || lookup !== this.#lookups
     this.#backoff.onAttempt(this.#settings.clock.now(), timeout)
     try {
       const hosts = await this.#lookUp(srv, timeout)
-      if (this.#servers.srv === srv) this.#onLookedUp(hosts, undefined)
+      if (this.#servers.srv === srv && !isOver()) this.#onLookedUp(hosts, undefined)
     } catch (cause) {
-      if (this.#hasEnded) return
+      if (isOver()) return
       if (this.#hosts.all.length === 0) {
         const detail = `the SRV records of ${srv} could not be looked up`
         const error = new ZooKeeperError('NOSERVER', { op: 'connect', fate: 'notSent', detail, cause })
@@ -268,7 +272,7 @@ export class HostProvider {
         return
       }
     }
-    if (!this.#hasEnded) this.#dial()
+    if (!isOver()) this.#dial()
   }
 
   /**

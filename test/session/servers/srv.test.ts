@@ -2,7 +2,9 @@
 import { expect } from 'chai'
 import { connect, type ConnectOptions } from '../../../src/client/index.ts'
 import { nodeSettingsOf } from '../../../src/client/node.ts'
+import { HostProvider } from '../../../src/session/servers/host-provider.ts'
 import type { SrvRecord } from '../../../src/transport/srv.ts'
+import type { Address } from '../../../src/transport/transport.ts'
 import { VirtualClock, settle } from '../../../src/testing/virtual-clock.ts'
 import { ScriptedServer, SESSION_ID, type ScriptedConnection } from '../../support/scripted-server.ts'
 import { closeCleanly, reconnect, redial } from '../../support/scripted-session.ts'
@@ -42,6 +44,26 @@ const advanceWithReplies = async (clock: VirtualClock, ms: number, connection: S
 }
 
 describe('SRV records', () => {
+  it('of a lookup that the next attempt does not wait for are not dialled, because the session has one connection', async () => {
+    const answers: ((hosts: readonly Address[]) => void)[] = []
+    const dialled: string[] = []
+    const settings = {
+      ...nodeSettingsOf({ clock: new VirtualClock(), random: () => 0 }),
+      lookUpSrv: () => new Promise<readonly Address[]>(resolve => answers.push(resolve)),
+    }
+    const hosts = new HostProvider({ hosts: [], srv: NAME }, settings, {
+      timeToConnect: () => 3000,
+      dial: ({ host }) => void dialled.push(host),
+      leave: () => undefined,
+      onConnectionLost: () => undefined,
+    })
+    for (let i = 0; i < 2; i++) hosts.dialNext()
+    for (const [i, answer] of answers.entries()) answer([{ host: `zk${i}`, port: 2181 }])
+    await settle()
+    expect(dialled).to.deep.equal(['zk1'])
+    hosts.end()
+  })
+
   it('provide hosts and ports, regardless of priority and weight; the rest of the string is the chroot', async () => {
     const {
       opening: client,
