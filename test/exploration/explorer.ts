@@ -1,6 +1,6 @@
-// Takes every schedule of a world, to the end: depth first, from the start each time, by the list of choices. A state that
-// was reached before is not entered again.
-import { faultKinds, World, type FaultKind, type Scenario, type Step } from './world.ts'
+// Takes every schedule of a world, to the end, depth first. A state that was reached before is not entered again.
+import { isOver, lostWakeUp, stepsOf, type Step } from './steps.ts'
+import { faultKinds, World, type FaultKind, type Scenario, type State } from './world.ts'
 
 /** How far an exploration goes. */
 export interface Bound {
@@ -13,19 +13,21 @@ export interface Bound {
 export type Schedule = readonly number[]
 
 export interface Report {
-  /** The schedules that were taken to their end. */
-  complete: number
-  /** The schedules that ended in a state that was reached before. */
-  merged: number
+  /** How many schedules there are: the ways through the states to an end. */
+  schedules: number
   /** The different states in which there was more than one step to choose from, and the ends. */
   states: number
-  /** The steps that were taken, those of the way to a new choice included. */
+  /** The steps that were taken from the states. */
   steps: number
-  /** The most steps of one schedule. */
+  /** The states in which all callers have ended. */
+  ends: number
+  /** The most steps of one schedule, those after a known state not included. */
   longest: number
-  /** The fingerprints of the different ends. */
-  readonly ends: Set<number>
+  /** How often a client or the server was started for it, and how many inputs they got. */
+  effort: { starts: number; inputs: number }
   failure: { schedule: Schedule; problems: readonly string[] } | undefined
+  /** False if it was stopped before all states were entered. */
+  isWhole: boolean
 }
 
 export interface ExploreOptions {
@@ -35,14 +37,20 @@ export interface ExploreOptions {
    * False to try what happens in different processes in each order too. Only for the check that this finds the same ends.
    */
   localFirst?: boolean
-  /** Called after each schedule. Returns true to stop: the report is then not that of all schedules. */
-  onSchedule?: (report: Report) => boolean
+  /** Called after each state that was entered. Returns true to stop: the report is then not that of all schedules. */
+  onState?: (report: Report) => boolean
+  /** Gets how each schedule ended. */
+  onEnd?: (end: string) => void
 }
 
-/** A place at which there was more than one step. */
+/** A state on the way, its steps, and how many of them were taken. */
 interface Branch {
-  readonly count: number
-  chosen: number
+  readonly state: State
+  /** Undefined if there is only one step. */
+  readonly key: string | undefined
+  readonly steps: readonly Step[]
+  taken: number
+  schedules: number
 }
 
 /** Explores until the end, or until a schedule fails. */
@@ -58,91 +66,60 @@ export async function explore(scenario: Scenario, bound: Bound, options: Explore
 }
 
 async function exploreAll(scenario: Scenario, bound: Bound, options: ExploreOptions): Promise<Report> {
-  const { merges = true, localFirst = true, onSchedule } = options
+  const { merges = true, localFirst = true, onState, onEnd } = options
+  const world = await World.of(scenario)
+  const kinds = kindsOf(scenario, bound)
   const report: Report = {
-    complete: 0,
-    merged: 0,
-    states: 0,
-    steps: 0,
-    longest: 0,
-    ends: new Set(),
-    failure: undefined,
+    ...{ schedules: 0, states: 0, steps: 0, ends: 0, longest: 0 },
+    ...{ effort: world.effort, failure: undefined, isWhole: false },
   }
-  const seen = new Set<number>()
-  const branches: Branch[] = []
-  do {
-    const run = new Run(await World.open(scenario), bound, localFirst)
-    let isNew = true
-    let depth = 0
-    for (let { steps } = run; ; { steps } = run) {
-      if (steps.length !== 1 && depth++ >= branches.length) {
-        const state = run.fingerprint
-        isNew = !merges || !seen.has(state)
-        if (!isNew) break
-        seen.add(state)
-        if (steps.length > 0) branches.push({ count: steps.length, chosen: 0 })
-      }
-      if (steps.length === 0) break
-      await run.take(steps.length > 1 ? (branches[depth - 1] as Branch).chosen : 0)
+  /** The number of schedules from each state to an end, by the key of the state. */
+  const seen = new Map<string, number>()
+  const way: Branch[] = []
+  const enter = async (state: State): Promise<boolean> => {
+    const steps = stepsOf(world, state, kinds, localFirst)
+    const key = steps.length === 1 ? undefined : world.keyOf(state)
+    const known = key === undefined || !merges ? undefined : seen.get(key)
+    const last = way.at(-1)
+    if (known !== undefined && last !== undefined) {
+      last.schedules += known
+      return false
     }
-    report.states = seen.size
-    report.steps += run.taken.length
-    report.longest = Math.max(report.longest, run.taken.length)
-    if (isNew) {
-      report.ends.add(run.fingerprint)
-      const problems = await run.world.finish()
-      report.complete++
-      if (problems.length > 0) report.failure = { schedule: run.chosen, problems }
-    } else report.merged++
-    if (report.failure !== undefined || onSchedule?.(report) === true) return report
-  } while (advance(branches))
+    if (key !== undefined) report.states++
+    const isEnd = steps.length === 0
+    way.push({ state, key, steps, taken: 0, schedules: isEnd ? 1 : 0 })
+    report.longest = Math.max(report.longest, way.length - 1)
+    if (!isEnd) return false
+    const problems = isOver(state) ? await world.finish(state) : [lostWakeUp(world, state)]
+    report.ends++
+    onEnd?.(world.endOf(state))
+    if (problems.length > 0) report.failure = { schedule: scheduleOf(way), problems }
+    return problems.length > 0
+  }
+  let isStopped = await enter(await world.begin(bound.faults))
+  for (let branch = way.at(-1); branch !== undefined && !isStopped; branch = way.at(-1)) {
+    const step = branch.steps[branch.taken]
+    if (step === undefined) {
+      way.pop()
+      const { key, schedules } = branch
+      if (key !== undefined) seen.set(key, schedules)
+      const before = way.at(-1)
+      if (before === undefined) Object.assign(report, { schedules, isWhole: true })
+      else before.schedules += schedules
+      continue
+    }
+    branch.taken++
+    report.steps++
+    isStopped = (await enter(await step.take())) || onState?.(report) === true
+  }
+  report.effort = world.effort
   return report
 }
 
-/** Goes to the next schedule. Returns false if there is none. */
-function advance(branches: Branch[]): boolean {
-  for (let last = branches.at(-1); last !== undefined; last = branches.at(-1)) {
-    if (++last.chosen < last.count) return true
-    branches.pop()
-  }
-  return false
-}
+/** The choices on the way, where there was more than one step. */
+const scheduleOf = (way: readonly Branch[]): Schedule =>
+  way.filter(({ steps }) => steps.length > 1).map(({ taken }) => taken - 1)
 
-/** A world on its way through one schedule. */
-export class Run {
-  readonly world: World
-  readonly taken: Step[] = []
-  readonly chosen: number[] = []
-  readonly #kinds: ReadonlySet<FaultKind>
-  readonly #localFirst: boolean
-  #faultsLeft: number
-  #steps: Step[] | undefined
-
-  constructor(world: World, { faults, kinds = faultKinds }: Bound, localFirst = true) {
-    this.world = world
-    this.#localFirst = localFirst
-    this.#faultsLeft = faults
-    this.#kinds = new Set(kinds.filter(kind => world.scenario.without?.includes(kind) !== true))
-  }
-
-  /** The steps that are possible now. Empty at the end. */
-  get steps(): readonly Step[] {
-    return (this.#steps ??= this.world.steps(this.#faultsLeft > 0 ? this.#kinds : none, this.#localFirst))
-  }
-
-  get fingerprint(): number {
-    return this.world.fingerprint(String(this.#faultsLeft))
-  }
-
-  async take(choice: number): Promise<void> {
-    const step = this.steps[choice]
-    if (step === undefined) throw new Error(`step ${choice} of ${this.steps.length} is not possible here`)
-    this.taken.push(step)
-    if (this.steps.length > 1) this.chosen.push(choice)
-    if (step.fault !== undefined) this.#faultsLeft--
-    this.#steps = undefined
-    await this.world.take(step)
-  }
-}
-
-const none: ReadonlySet<FaultKind> = new Set()
+/** The faults of this world. */
+export const kindsOf = (scenario: Scenario, { kinds = faultKinds }: Bound): ReadonlySet<FaultKind> =>
+  new Set(kinds.filter(kind => scenario.without?.includes(kind) !== true))

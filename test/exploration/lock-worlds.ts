@@ -1,13 +1,15 @@
 // The worlds of the locks: each process acquires a lock once, works, and releases it.
 import type { Client } from '../../src/index.ts'
-import { Mutex, ReadWriteLock, ReentrantMutex, Semaphore, TicketMutex } from '../../src/recipes/index.ts'
+import { MultiLock, Mutex, ReadWriteLock, ReentrantMutex, Semaphore, TicketMutex } from '../../src/recipes/index.ts'
 import type { Lock } from '../../src/recipes/locks/lock.ts'
 import { violations } from '../linearizability/invariants.ts'
 import { lockKinds } from '../linearizability/lock-kinds.ts'
 import type { AttemptOptions } from '../linearizability/recorder.ts'
 import { kinds, type Kind, type Locks } from '../linearizability/tenures.ts'
 import { transactionOf } from '../linearizability/transaction-log.ts'
-import { SESSION_TIMEOUT, WALL_AHEAD, type Scenario } from './world.ts'
+import { WALL_AHEAD } from './process-clock.ts'
+import { PeerLock } from './peers.ts'
+import { SESSION_TIMEOUT, type Scenario } from './world.ts'
 
 const PATH = '/lock'
 export const names = ['anna', 'ben', 'cleo', 'dan']
@@ -33,24 +35,22 @@ export function contention(
     processes: names.slice(0, contenders),
     hasOperator: true,
     ...(!isNew && { prepare: async client => (await make(client, PATH, 0).acquire()).release() }),
-    begin: world => ({
-      run: (process, contender) => {
-        const nth = world.processes.indexOf(process)
-        const work = () => process.step('has the lock, and ends its work')
-        return process.abortable(signal =>
-          contender.attempt(make(contender.client, PATH, nth), work, { signal, ...options?.(nth) }),
-        )
-      },
-      judge: () =>
-        violations({
-          locks: new Map([[PATH, kind], ...inner]),
-          events: world.events,
-          log: world.log.map(transactionOf),
-          wallClockOffset: WALL_AHEAD,
-          patience: Infinity,
-          grace: SESSION_TIMEOUT + 500,
-        }).map(({ rule, what }) => `${rule}: ${what}`),
-    }),
+    run: (process, contender) => {
+      const { nth } = process
+      const work = () => process.step('has the lock, and ends its work')
+      return process.abortable(signal =>
+        contender.attempt(make(contender.client, PATH, nth), work, { signal, ...options?.(nth) }),
+      )
+    },
+    judge: ({ events, log }) =>
+      violations({
+        locks: new Map([[PATH, kind], ...inner]),
+        events,
+        log: log.map(transactionOf),
+        wallClockOffset: WALL_AHEAD,
+        patience: Infinity,
+        grace: SESSION_TIMEOUT + 500,
+      }).map(({ rule, what }) => `${rule}: ${what}`),
   }
 }
 
@@ -117,3 +117,29 @@ export const leaderElection: LockWorld = {
   make: (client, path) => (election as NonNullable<typeof election>).make(client, path, () => 0),
   kind: kinds.queue,
 }
+
+/** Each contender names the two locks in another order. */
+export const multiLock: LockWorld = {
+  name: 'MultiLock of 2',
+  make: (client, path, nth) => {
+    const locks = [new Mutex(client, '/first'), new Mutex(client, path)]
+    // The recorder asks for the path of the lock that is acquired last.
+    return Object.assign(new MultiLock(nth === 0 ? locks : locks.reverse()), { path }) as unknown as Lock
+  },
+  kind: kinds.queue,
+  inner: new Map([['/first', kinds.gate]]),
+}
+
+/** The first contender has our lock, and the others are of another library. */
+export const mixed = (dialect: 'curator' | 'kazoo'): LockWorld => ({
+  name: `Mutex, then ${dialect === 'kazoo' ? "kazoo's Lock" : "Curator's InterProcessMutex"}`,
+  make: (client, path, nth) => (nth === 0 ? new Mutex(client, path, { dialect }) : new PeerLock(client, path, dialect)),
+  kind: kinds.queue,
+})
+
+/** The contenders are of another library, but the last one has our lock. */
+export const mixedAfter = (dialect: 'curator' | 'kazoo'): LockWorld => ({
+  ...mixed(dialect),
+  name: `${dialect === 'kazoo' ? "kazoo's Lock" : "Curator's InterProcessMutex"}, then Mutex`,
+  make: (client, path, nth) => (nth === 0 ? new PeerLock(client, path, dialect) : new Mutex(client, path, { dialect })),
+})

@@ -1,67 +1,94 @@
-// `npm run test:exploration`: explores every world of bounds.ts to the end, and prints a table. Explorations that have
+// `npm run test:exploration`: explores every world of bounds.ts, two at a time, and prints a table. Explorations that have
 // passed are kept in .cache/exploration.json, and skipped by the next run with the same sources: so a run can be
-// resumed. Arguments select the explorations whose title contains one of them. `--deep` adds
-// larger ones, whose end nobody has seen yet.
+// resumed. Arguments select the explorations whose title contains one of them. `--deep` adds larger ones, whose end nobody
+// has seen yet. `--write` writes the table to docs/exploration.md.
+import { fork, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { root } from '../../environment/needs.ts'
-import { explorations, titleOf } from './bounds.ts'
-import { explore, type Report } from './explorer.ts'
-import { minimised, tell } from './story.ts'
+import { explorations, titleOf, type Exploration } from './bounds.ts'
+import type { Message, Result } from './row.ts'
+import { tableOf, withTable } from './table.ts'
 
 const FILE = join(root, '.cache/exploration.json')
-const isDeep = process.argv.includes('--deep')
-const words = process.argv.slice(2).filter(word => word !== '--deep')
-const chosen = explorations.filter(
-  each => (isDeep || each.size !== 'deep') && (words.length === 0 || words.some(word => titleOf(each).includes(word))),
-)
+const PAGE = join(root, 'docs/exploration.md')
+const PROCESSES = 2
+/** What an exploration may need, in megabytes. */
+const HEAP = 6000
+
+const flags = process.argv.slice(2).filter(word => word.startsWith('--'))
+const words = process.argv.slice(2).filter(word => !word.startsWith('--'))
+const isChosen = (exploration: Exploration) =>
+  (flags.includes('--deep') || exploration.size !== 'deep') &&
+  (words.length === 0 || words.some(word => titleOf(exploration).includes(word)))
+const chosen = explorations.filter(isChosen)
 
 /** A hash of the code: a result counts only for the code that it was found with. */
-const version = hashOf(['src', 'test/exploration'])
+const version = hashOf(['src', 'test/exploration', 'test/linearizability'])
 const passed = readPassed()
+const waiting = chosen.filter(each => passed[titleOf(each)] === undefined)
+if (waiting.length < chosen.length) console.log(`${chosen.length - waiting.length} have passed with these sources`)
 let failures = 0
-console.log('| world and bound | schedules | merged | states | longest | seconds |\n|---|---|---|---|---|---|')
-for (const exploration of chosen) {
-  const title = titleOf(exploration)
-  const row = passed[title] ?? (await run(title))
-  if (row === undefined) failures++
-  else {
-    console.log(row)
-    passed[title] = row
+const progress = new Map<string, number>()
+const begun = performance.now()
+await Promise.all(Array.from({ length: PROCESSES }, work))
+process.stderr.write('\r\u001b[K')
+const rows = chosen.flatMap(each => {
+  const result = passed[titleOf(each)]
+  return result === undefined ? [] : [{ title: titleOf(each), ...result }]
+})
+console.log(tableOf(rows))
+console.log(`${((performance.now() - begun) / 60_000).toFixed(1)} minutes in this run`)
+console.log(failures === 0 ? 'no schedule fails' : `${failures} of ${chosen.length} explorations fail`)
+if (flags.includes('--write')) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), tableOf(rows)))
+process.exitCode = failures === 0 && chosen.length > 0 ? 0 : 1
+
+/** Takes one exploration after the other, each in a new process, until none is left. */
+async function work(): Promise<void> {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const title = titleOf(next)
+    const outcome = await explored(next, title)
+    progress.delete(title)
+    process.stderr.write('\r\u001b[K')
+    if (typeof outcome === 'string') {
+      failures++
+      console.log(`${title}\n${outcome}`)
+      continue
+    }
+    const { schedules, states, cpu, isWhole } = outcome
+    console.log(
+      `${title}: ${schedules} schedules, ${states} states, ${cpu.toFixed(1)} s${isWhole ? '' : ', NOT to the end'}`,
+    )
+    passed[title] = outcome
     mkdirSync(join(root, '.cache'), { recursive: true })
     writeFileSync(FILE, JSON.stringify({ version, passed }, null, 2))
   }
-  async function run(name: string): Promise<string | undefined> {
-    const { scenario } = exploration
-    const begun = performance.now()
-    const report = await explore(scenario, exploration, { onSchedule: progress(name) })
-    process.stderr.write('\r\u001b[K')
-    if (report.failure !== undefined) {
-      console.log(tell(scenario, exploration, await minimised(scenario, exploration, report.failure.schedule)))
-      return undefined
-    }
-    const { complete, merged, states, longest } = report
-    return `| ${[name, complete, merged, states, longest, ((performance.now() - begun) / 1000).toFixed(0)].join(' | ')} |`
-  }
-}
-console.log(failures === 0 ? 'no schedule fails' : `${failures} of ${chosen.length} explorations fail`)
-process.exitCode = failures === 0 && chosen.length > 0 ? 0 : 1
-
-/** Prints the numbers so far, once a second. */
-function progress(name: string): (report: Report) => boolean {
-  let last = performance.now()
-  return ({ complete, merged, states }) => {
-    if (performance.now() - last < 1000) return false
-    last = performance.now()
-    process.stderr.write(`\r${name}: ${complete} schedules, ${merged} merged, ${states} states`)
-    return false
-  }
 }
 
-function readPassed(): Record<string, string> {
+function explored(exploration: Exploration, title: string): Promise<Result | string> {
+  const child: ChildProcess = fork(fileURLToPath(new URL('row.ts', import.meta.url)), {
+    execArgv: [...process.execArgv, `--max-old-space-size=${HEAP}`],
+  })
+  child.send(explorations.indexOf(exploration))
+  return new Promise(resolve => {
+    child.on('message', (message: Message) => {
+      if ('states' in message) {
+        progress.set(title, message.states)
+        process.stderr.write(`\r\u001b[K${[...progress].map(([of, states]) => `${of}: ${states} states`).join('   ')}`)
+        return
+      }
+      child.disconnect()
+      resolve('result' in message ? message.result : message.failed)
+    })
+    child.on('exit', code => resolve(`the process ended with ${String(code)}`))
+  })
+}
+
+function readPassed(): Record<string, Result> {
   try {
-    const saved = JSON.parse(readFileSync(FILE, 'utf8')) as { version: string; passed: Record<string, string> }
+    const saved = JSON.parse(readFileSync(FILE, 'utf8')) as { version: string; passed: Record<string, Result> }
     return saved.version === version ? saved.passed : {}
   } catch {
     return {}

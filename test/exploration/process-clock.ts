@@ -52,6 +52,11 @@ export class ProcessClock implements Clock {
     return this.nextAt <= this.#time.now
   }
 
+  /** When each timer is due. */
+  get all(): readonly number[] {
+    return this.#timers.map(({ at }) => at)
+  }
+
   get pendingTimers(): number {
     return this.#timers.length
   }

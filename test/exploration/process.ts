@@ -1,110 +1,245 @@
-// A client's process in an explored world: its connections, its timers, and the steps of its caller.
-import type { ConnectOptions, Dial } from '../../src/index.ts'
+// A client's process in an explored world: the real client, the program of its caller, and what the process does after each input.
+// It shares nothing with other processes, so its state follows from its inputs in their order.
+import { nextTick } from 'node:process'
+import type { Client, TransportHandler, Transport } from '../../src/index.ts'
+import type { Event } from '../linearizability/history.ts'
+import { Recorder, type RecordedClient } from '../linearizability/recorder.ts'
 import { seededRandom } from '../support/seeded-random.ts'
-import { Fingerprint } from './fingerprint.ts'
-import { Link } from './link.ts'
-import { ProcessClock, type WorldTime } from './process-clock.ts'
+import { framesIn, type Frame, type Packet, type Packets } from './packet.ts'
+import { ProcessClock, WorldTime } from './process-clock.ts'
 
-/**
- * What can be held back. `answers`: what the server sends to this process. `requests`: what it sends to the server.
- * `process`: everything that happens in it, as if it were stopped.
- */
-export type HeldBack = 'answers' | 'requests' | 'process'
+/** Something that happens to a process, at a time. `link` is the number of a connection. */
+export type Input = { readonly at: number } & (
+  | { readonly is: 'started' | 'step' | 'timers' | 'abort' | 'cut' | 'close' }
+  | { readonly is: 'received'; readonly link: number; readonly packet: Packet }
+  | { readonly is: 'closed'; readonly link: number }
+)
+
+export const keyOf = (input: Input): string =>
+  `${input.at} ${input.is} ${'link' in input ? input.link : ''} ${'packet' in input ? input.packet.told : ''}`
+
+/** What a caller tells the judge of the world. */
+export interface Told {
+  readonly is: 'told'
+  readonly process: string
+  readonly session: bigint
+  readonly at: number
+  readonly what: string
+  readonly value?: unknown
+}
+
+/** What a process does after an input. */
+export type Effect =
+  | { readonly is: 'dials'; readonly server: string }
+  | { readonly is: 'sends'; readonly link: number; readonly frame: Frame }
+  | { readonly is: 'leaves'; readonly link: number }
+  | { readonly is: 'records'; readonly event: Event | Told; readonly text: string }
+
+/** What the explorer sees of a process. */
+export interface View {
+  readonly effects: readonly Effect[]
+  /** The next step of its caller. */
+  readonly next: string | undefined
+  readonly canAbort: boolean
+  readonly isDone: boolean
+  readonly session: bigint
+  readonly isSuspended: boolean
+  readonly isClosed: boolean
+  /** When the next timer is due; Infinity if there is none. */
+  readonly timerAt: number
+  readonly timers: number
+  /** The locks that its caller believes to hold, and until when by validFor(). */
+  readonly beliefs: readonly { readonly id: string; readonly until: number }[]
+}
+
+/** The program of a process. `step` waits until the explorer chooses the step. */
+export type Program = (process: Process) => Promise<unknown>
 
 export class Process {
   readonly name: string
+  readonly nth: number
   readonly clock: ProcessClock
-  readonly options: ConnectOptions
-  /** The connections, the present one last. */
-  readonly links: Link[] = []
-  /** A hash of all that was delivered to this process, in its order. It determines the state of the process. */
-  readonly history = new Fingerprint()
-  /** The session, for the fault that ends it. */
-  session = 0n
-  heldBack: HeldBack | undefined
-  heldSince = 0
+  readonly recorder: Recorder
+  readonly #time = new WorldTime()
+  readonly #packets: Packets
+  readonly #program: Program
+  readonly #servers: readonly string[]
+  readonly #links: { handler: TransportHandler; isLeft: boolean; isNew: boolean }[] = []
+  #client: Client | undefined
   /** Aborts the present call of the caller; undefined if it has no call that waits. */
-  abort: AbortController | undefined
+  #abort: AbortController | undefined
   /** The reason with which the caller gives up. */
   readonly gaveUp = new Error('the caller gives up')
-  /** The next step of the caller, which happens when the explorer chooses it. */
-  next: { what: string; go: () => void } | undefined
-  isDone = false
+  #next: { what: string; go: () => void } | undefined
+  #isDone = false
+  #isClosed = false
+  #effects: Effect[] = []
 
-  constructor(name: string, time: WorldTime, dial: Dial, seed: number) {
+  /** @param servers where it connects to */
+  constructor(name: string, nth: number, servers: readonly string[], program: Program, packets: Packets) {
     this.name = name
-    this.clock = new ProcessClock(time)
-    this.options = {
-      clock: this.clock,
-      random: seededRandom(seed),
-      dial: (address, handler) => {
-        const link = new Link(dial, address, handler)
-        this.links.push(link)
-        return link
+    this.nth = nth
+    this.clock = new ProcessClock(this.#time)
+    this.recorder = new Recorder(
+      event => this.#record(event),
+      () => this.#time.now,
+    )
+    this.#packets = packets
+    this.#servers = servers
+    this.#program = program
+  }
+
+  // What its program calls
+
+  async connect(sessionTimeout: number): Promise<RecordedClient> {
+    const recorded = await this.recorder.open(
+      this.#servers.join(','),
+      {
+        clock: this.clock,
+        random: seededRandom(1000 + this.nth),
+        sessionTimeout,
+        dial: ({ host, port }, handler) => this.#dial(`${host}:${port}`, handler),
+        onUncaughtError: error => this.tell('problem', `a callback of ${this.name} threw ${String(error)}`),
       },
-    }
+      this.name,
+    )
+    this.#client = recorded.client
+    return recorded
   }
 
   /** The caller goes on when the explorer chooses this step. */
   step(what: string): Promise<void> {
     return new Promise(resolve => {
-      this.next = { what, go: resolve }
+      this.#next = { what, go: resolve }
     })
   }
 
   /** Runs a call whose signal the explorer may abort. */
   async abortable<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const abort = (this.abort = new AbortController())
+    const abort = (this.#abort = new AbortController())
     try {
       return await call(abort.signal)
     } finally {
-      if (this.abort === abort) this.abort = undefined
+      if (this.#abort === abort) this.#abort = undefined
     }
   }
 
-  /** The connections that the client has: one, and for a moment another one with which it looks for a server. */
-  get open(): readonly Link[] {
-    return this.links.filter(({ isLeft }) => !isLeft)
+  tell(what: string, value?: unknown): void {
+    const session = this.#client?.sessionId ?? 0n
+    this.#record({ is: 'told', process: this.name, session, at: this.#time.now, what, value })
   }
 
-  /** The connection on which a packet of the server can be delivered. */
-  get receiving(): Link | undefined {
-    return this.heldBack === 'answers' ? undefined : this.open.find(({ down }) => down.length > 0)
+  #record(event: Event | Told): void {
+    this.#effects.push({ is: 'records', event, text: textOf(event) })
   }
 
-  /** The connections on which a request can reach the server. */
-  get sending(): readonly Link[] {
-    return this.heldBack === 'requests' ? [] : this.open.filter(({ up }) => up.length > 0)
+  // What the explorer calls
+
+  /** Gives it an input, and returns what it does until it has nothing more to do without another one. */
+  async take(input: Input): Promise<View> {
+    this.#effects = []
+    this.#time.now = input.at
+    switch (input.is) {
+      case 'started':
+        void this.#program(this)
+          .catch((error: unknown) => this.tell('problem', `${this.name} failed: ${describe(error)}`))
+          .finally(() => (this.#isDone = true))
+        break
+      case 'received':
+        this.#links[input.link]?.handler.received(Buffer.from(input.packet.bytes))
+        break
+      case 'closed':
+        this.#lose(input.link)
+        break
+      case 'cut':
+        for (const [link, { isLeft }] of this.#links.entries()) if (!isLeft) this.#lose(link)
+        break
+      case 'step': {
+        const next = this.#next
+        this.#next = undefined
+        next?.go()
+        break
+      }
+      case 'abort': {
+        const abort = this.#abort
+        this.#abort = undefined
+        abort?.abort(this.gaveUp)
+        break
+      }
+      case 'timers':
+        await ring(this.clock)
+        break
+      case 'close':
+        void this.#client?.close().finally(() => (this.#isClosed = true))
+        break
+    }
+    await quiet()
+    return this.#view()
   }
 
-  get isStopped(): boolean {
-    return this.heldBack === 'process'
+  #view(): View {
+    const { now } = this.#time
+    return {
+      effects: this.#effects,
+      next: this.#next?.what,
+      canAbort: this.#abort !== undefined,
+      isDone: this.#isDone,
+      session: this.#client?.sessionId ?? 0n,
+      isSuspended: this.#client?.state === 'suspended',
+      isClosed: this.#isClosed,
+      timerAt: this.clock.nextAt,
+      timers: this.clock.pendingTimers,
+      beliefs: this.recorder.holds.map(({ id, held }) => ({ id, until: now + held.validFor() })),
+    }
   }
 
-  /**
-   * True if the client in this process can do something without the server. The next step of its caller does not count:
-   * it can happen before or after what the server sends meanwhile.
-   */
-  get isReady(): boolean {
-    return !this.isStopped && (this.receiving !== undefined || this.clock.isDue)
+  #dial(server: string, handler: TransportHandler): Transport {
+    const link = this.#links.length
+    const state = { handler, isLeft: false, isNew: true }
+    this.#links.push(state)
+    this.#effects.push({ is: 'dials', server })
+    queueMicrotask(() => {
+      if (!state.isLeft) handler.opened()
+    })
+    return {
+      write: bytes => {
+        if (state.isLeft) return
+        // Each frame travels alone, so that other clients' requests can come in between.
+        for (const each of framesIn(bytes)) {
+          this.#effects.push({ is: 'sends', link, frame: this.#packets.frame(each, state.isNew) })
+          state.isNew = false
+        }
+      },
+      destroy: () => this.#leave(link),
+    }
   }
 
-  receive(): void {
-    const { receiving: link } = this
-    link?.addTo(this.history, 1)
-    link?.deliverDown()
+  #leave(link: number): void {
+    const state = this.#links[link]
+    if (state === undefined || state.isLeft) return
+    state.isLeft = true
+    this.#effects.push({ is: 'leaves', link })
   }
 
-  goOn(): void {
-    const { next } = this
-    this.next = undefined
-    this.history.add(`step ${next?.what}`)
-    next?.go()
-  }
-
-  resume(): void {
-    this.heldBack = undefined
-    this.history.add('resume')
-    for (const link of this.open) link.join()
+  /** The client learns that the connection is lost. What it has sent may still arrive. */
+  #lose(link: number): void {
+    this.#leave(link)
+    this.#links[link]?.handler.closed()
   }
 }
+
+export const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each))
+
+/** Fires the timers that are due, each in a turn of its own. */
+export async function ring(clock: ProcessClock): Promise<void> {
+  while (clock.isDue) {
+    clock.fire()
+    await quiet()
+  }
+}
+
+const describe = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+
+/** Resolves when all microtasks have run: Node calls back after it has emptied their queue. It costs less than a turn. */
+export const quiet = (): Promise<void> => new Promise(resolve => nextTick(resolve))

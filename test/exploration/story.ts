@@ -1,6 +1,8 @@
 // A schedule that fails, made as short as possible, and told in sentences.
-import { Run, type Bound, type Schedule } from './explorer.ts'
-import { World, type Scenario } from './world.ts'
+import { kindsOf, type Bound, type Schedule } from './explorer.ts'
+import { describePacket, requestOf } from './packet.ts'
+import { isOver, lostWakeUp, stepsOf } from './steps.ts'
+import { START, World, type Scenario } from './world.ts'
 
 /** One schedule, taken to its end. After the choices that it names, the first possible step is always chosen. */
 interface Outcome {
@@ -12,26 +14,38 @@ interface Outcome {
   readonly sentences: readonly string[]
 }
 
-/** Returns undefined if the world has no such schedule. */
+/**
+ * Takes it in a new world, in which the real code runs from its start to its end.
+ * @returns undefined if the world has no such schedule
+ */
 export async function take(scenario: Scenario, bound: Bound, schedule: Schedule): Promise<Outcome | undefined> {
-  const run = new Run(await World.open(scenario), bound)
+  const world = await World.of(scenario)
+  const kinds = kindsOf(scenario, bound)
+  let state = await world.begin(bound.faults)
+  const opcodes = new Map<string, number>()
   const sentences: string[] = []
-  let next = 0
-  for (let { steps } = run; steps.length > 0; { steps } = run) {
-    const choice = steps.length > 1 ? (schedule[next++] ?? 0) : 0
+  const chosen: number[] = []
+  for (let steps = stepsOf(world, state, kinds); steps.length > 0; steps = stepsOf(world, state, kinds)) {
+    const choice = steps.length > 1 ? (schedule[chosen.length] ?? 0) : 0
     const step = steps[choice]
     if (step === undefined) return undefined
-    sentences.push(`${run.world.time.now - START} ms  ${step.fault === undefined ? '' : 'FAULT: '}${step.what()}`)
-    await run.take(choice)
+    if (steps.length > 1) chosen.push(choice)
+    const { executes } = step
+    const request = executes?.up[0] && requestOf(executes.up[0])
+    if (executes !== undefined && request !== undefined) opcodes.set(`${executes.name} ${request[0]}`, request[1])
+    const what = step.what((link, packet) => describePacket(packet, xid => opcodes.get(`${link} ${xid}`)))
+    sentences.push(`${state.time - START} ms  ${step.fault === undefined ? '' : 'FAULT: '}${what}`)
+    state = await step.take()
   }
-  const faults = run.taken.filter(({ fault }) => fault !== undefined).length
-  const last = run.chosen.findLastIndex(choice => choice > 0)
-  const problems = await run.world.finish()
-  return { problems, schedule: run.chosen.slice(0, last + 1), faults, steps: run.taken.length, sentences }
+  const last = chosen.findLastIndex(choice => choice > 0)
+  return {
+    problems: isOver(state) ? await world.finish(state) : [lostWakeUp(world, state)],
+    schedule: chosen.slice(0, last + 1),
+    faults: bound.faults - state.faultsLeft,
+    steps: sentences.length,
+    sentences,
+  }
 }
-
-const START = 1000
-
 /** Leaves out choices as long as the same rule is violated. Returns the simplest schedule found. */
 export async function minimised(scenario: Scenario, bound: Bound, schedule: Schedule): Promise<Outcome> {
   let best = await take(scenario, bound, schedule)

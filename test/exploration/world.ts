@@ -1,424 +1,464 @@
-// A world in which nothing happens unless it is chosen: the real client and the real embedded server, some processes, and
-// the steps that are possible now. The same choices always lead to the same state.
-import { connect } from '../../src/index.ts'
-import { Server, type TransactionRecord } from '../../src/server/index.ts'
+// A world in which nothing happens unless it is chosen: some processes with the real client, the real embedded server, and what is
+// on its way between them. A state of the world is a value. So the explorer goes on from each state as often as it has steps, and
+// the real code runs only for what it has not been asked before.
 import type { Client } from '../../src/index.ts'
+import type { Snapshot, TransactionRecord } from '../../src/server/index.ts'
 import type { Event } from '../linearizability/history.ts'
-import { Recorder, type RecordedClient } from '../linearizability/recorder.ts'
-import { seededRandom } from '../support/seeded-random.ts'
-import { nextTick } from 'node:process'
-import { Fingerprint } from './fingerprint.ts'
-import { Process, type HeldBack } from './process.ts'
-import { ProcessClock, WALL_AHEAD, WorldTime } from './process-clock.ts'
-
-export { WALL_AHEAD }
+import type { RecordedClient } from '../linearizability/recorder.ts'
+import { Automaton, type Edge, type Reached } from './automaton.ts'
+import { knownAfter, Packets, type Frame, type Known, type Packet } from './packet.ts'
+import { keyOf, Process, textOf, type Effect, type Input, type Told, type View } from './process.ts'
+import { Servers, TICK, type Sent, type ServerInput, type ServerView } from './servers.ts'
 
 export const SESSION_TIMEOUT = 4000
-const TICK = 2000
-/** So long that the operator's client sends nothing of its own while a world lasts. */
-const OPERATOR_TIMEOUT = 40_000
+/** When a world begins, ms. */
+export const START = 1000
 /** The time within which a caller must have what it waits for, if nothing else happens, ms. */
-const PATIENCE = 5 * SESSION_TIMEOUT
+export const PATIENCE = 5 * SESSION_TIMEOUT
 /** The longest time for which something is held back, ms: sessions have expired by then. */
-const LONGEST_HOLD = SESSION_TIMEOUT + TICK
+export const LONGEST_HOLD = SESSION_TIMEOUT + TICK
 
-export const faultKinds = ['cut', 'expire', 'abort', 'delete', 'answers', 'requests', 'process'] as const
+export const faultKinds = ['cut', 'expire', 'abort', 'delete', 'answers', 'requests', 'process', 'lag'] as const
 export type FaultKind = (typeof faultKinds)[number]
 
-/** One thing that can happen now. */
-export interface Step {
-  what(): string
-  /** The fault that it is, if it is one. */
-  readonly fault?: FaultKind
-  readonly process?: Process
-  take(): void | Promise<void>
+/**
+ * What can be held back. `answers`: what the server sends to this process. `requests`: what it sends to the server.
+ * `process`: everything that happens in it, as if it were stopped.
+ */
+export type HeldBack = 'answers' | 'requests' | 'process'
+
+/** What the judge of a world sees: what the processes recorded, in their order, and the server's transactions and state. */
+export interface Outcome {
+  readonly events: readonly Event[]
+  readonly told: readonly Told[]
+  readonly log: readonly TransactionRecord[]
+  readonly snapshot: Snapshot
 }
 
 export interface Scenario {
   readonly name: string
   /** The names of the processes. */
   readonly processes: readonly string[]
+  /** The number of servers. Default 1. Of three, the first leads, and each process connects to another one. */
+  readonly servers?: 1 | 3
   /** Faults that make no sense here. */
   readonly without?: readonly FaultKind[]
   /** True if an operator may delete the nodes of contenders: the fault 'delete'. */
   readonly hasOperator?: boolean
   /** Prepares the server by means of the first client. */
   readonly prepare?: (client: Client) => Promise<unknown>
-  /** Called once the clients are connected. Returns the program of each caller, and what must be true in the end. */
-  begin(world: World): { run: (process: Process, client: RecordedClient) => Promise<unknown>; judge: () => string[] }
+  /** The program of each caller. */
+  readonly run: (process: Process, client: RecordedClient) => Promise<unknown>
+  /** Returns what must not be so at the end. */
+  readonly judge: (end: Outcome) => readonly string[]
+}
+
+/** The same with three servers, of which the last can lag. */
+export const onThreeServers = (scenario: Scenario): Scenario => ({
+  ...scenario,
+  name: `${scenario.name}, on three servers`,
+  servers: 3,
+})
+
+/** A connection, and what is on its way on it. */
+export interface Link {
+  readonly name: string
+  readonly up: readonly Frame[]
+  readonly down: readonly (Packet | 'closed')[]
+  /** True if the client has no connection any more. The server may still receive what was sent. */
+  readonly isLeft: boolean
+  /** True if the server has closed the connection, or knows that the client has. */
+  readonly isEnded: boolean
+}
+
+export interface ProcessState {
+  readonly local: Reached<Input, View>
+  readonly links: readonly Link[]
+  readonly heldBack: HeldBack | undefined
+  readonly heldSince: number
+  readonly known: Known
+  /** The locks whose loss was recorded for it, because it could not do so itself. */
+  readonly lost: readonly string[]
+  /** Stands for all of this, once somebody has asked. */
+  number?: number | undefined
+}
+
+/** What was recorded until now, in its order. */
+interface Trace {
+  readonly id: number
+  readonly size: number
+  readonly before: Trace | undefined
+  readonly event: Event | Told | undefined
+}
+
+/** The world at a moment. A step makes another state, and leaves this one as it is. */
+export interface State {
+  readonly time: number
+  /** When a fault happened last, or something else that a caller may wait for. */
+  readonly lastChange: number
+  readonly faultsLeft: number
+  readonly servers: Reached<ServerInput, ServerView>
+  readonly processes: readonly ProcessState[]
+  readonly trace: Trace
+  /** Since when the last server lags. */
+  readonly lagsSince: number | undefined
+  /** True if nothing more happens. */
+  readonly isFinal: boolean
 }
 
 export class World {
-  readonly time: WorldTime
   readonly scenario: Scenario
-  readonly processes: readonly Process[]
-  readonly clients: RecordedClient[] = []
-  readonly log: TransactionRecord[]
-  /** What the contenders of a lock recorded. Each event has a time of its own. */
-  readonly events: Event[] = []
-  readonly recorder = new Recorder(
-    event => this.events.push(event),
-    () => this.time.now + this.events.length * 1e-6,
-  )
-  readonly violations: string[] = []
-  readonly server: Server
-  readonly #serverClock: ProcessClock
-  /** The client of an operator, who deletes nodes of others. */
-  readonly #operator: { process: Process; client: Client | undefined }
-  /** When a fault happened last, or something else that a caller may wait for. */
-  #lastChange = 0
-  #judge: () => string[] = () => []
+  readonly #packets = new Packets()
+  readonly #servers: Automaton<ServerInput, ServerView>
+  readonly #processes: readonly Automaton<Input, View>[]
+  readonly #traces = new Map<string, Trace>()
+  readonly #verdicts = new Map<string, readonly string[]>()
 
-  private constructor(
-    scenario: Scenario,
-    server: Server,
-    clock: ProcessClock,
-    time: WorldTime,
-    log: TransactionRecord[],
-  ) {
+  private constructor(scenario: Scenario, addresses: readonly string[]) {
     this.scenario = scenario
-    this.server = server
-    this.#serverClock = clock
-    this.time = time
-    this.log = log
-    this.#operator = { process: new Process('operator', time, server.dial, 999), client: undefined }
-    this.processes = scenario.processes.map((name, i) => new Process(name, time, server.dial, 1000 + i))
-  }
-
-  /** Opens a world whose clients are connected, and whose callers have begun. */
-  static async open(scenario: Scenario): Promise<World> {
-    const time = new WorldTime()
-    const clock = new ProcessClock(time)
-    const log: TransactionRecord[] = []
-    const server = await Server.start({
-      listen: false,
-      clock,
-      random: seededRandom(1),
-      tickTime: TICK,
-      containerCheckInterval: 0x7fff_ffff,
-      onTransaction: record => log.push(record),
-    })
-    const world = new World(scenario, server, clock, time, log)
-    await world.#connect()
-    return world
-  }
-
-  async #connect(): Promise<void> {
-    if (this.scenario.hasOperator === true) await this.#connectOperator()
-    for (const process of this.processes) {
-      const client = this.recorder.open(this.server.connectString, {
-        ...process.options,
-        sessionTimeout: SESSION_TIMEOUT,
-        onUncaughtError: error => this.violations.push(`a callback of ${process.name} threw ${String(error)}`),
-      })
-      await this.drain()
-      this.clients.push(await client)
-      process.session = (await client).client.sessionId
-    }
-    const [first] = this.clients
-    const prepared = first && this.scenario.prepare?.(first.client)
-    await this.drain()
-    await prepared
-    const { run, judge } = this.scenario.begin(this)
-    this.#judge = judge
-    for (const [i, process] of this.processes.entries())
-      void run(process, this.clients[i] as RecordedClient)
-        .catch((error: unknown) => this.violations.push(`${process.name} failed: ${describe(error)}`))
-        .finally(() => (process.isDone = true))
-    await quiet()
-  }
-
-  async #connectOperator(): Promise<void> {
-    const { process } = this.#operator
-    const client = connect(this.server.connectString, { ...process.options, sessionTimeout: OPERATOR_TIMEOUT })
-    await this.drain([process])
-    this.#operator.client = await client
-  }
-
-  /**
-   * Returns what can happen next. Empty at the end of the schedule.
-   * @param localFirst false if also the order of what happens in different processes matters. Only for the check that it does not
-   */
-  steps(faults: ReadonlySet<FaultKind>, localFirst = true): Step[] {
-    const allReady = this.processes.filter(
-      ({ isReady, next, isStopped }) => isReady || (!localFirst && !isStopped && next !== undefined),
+    const { servers = 1, hasOperator = false, processes, prepare, run } = scenario
+    this.#servers = new Automaton(
+      () => Servers.start(servers, hasOperator, this.#packets),
+      keyOfServer,
+      ({ state }) => state,
     )
-    const [ready] = allReady
-    if (!localFirst && ready !== undefined)
-      return [
-        ...allReady.flatMap(process => [...this.#stepsIn(process), ...this.#localFaults(process, faults)]),
-        ...this.processes.flatMap(process => [
-          ...this.#stepsAtServer(process),
-          ...this.#serverFaults(process, faults, false),
-        ]),
-      ]
-    // What happens in one process does not depend on what happens elsewhere. So the order of processes does not matter,
-    // and only the faults that strike this process must be tried before.
-    if (ready !== undefined) return [...this.#stepsIn(ready), ...this.#localFaults(ready, faults)]
-    const steps = this.processes.flatMap(process => [...this.#stepsIn(process), ...this.#stepsAtServer(process)])
-    if (this.#serverClock.isDue)
-      steps.push({ what: () => 'the server notices that time has passed', take: () => ring(this.#serverClock) })
-    const isQuiet = steps.length === 0
-    const optional = this.processes.flatMap(process => this.#optionalSteps(process, isQuiet))
-    if (isQuiet && this.isOver) return []
-    if (isQuiet && this.#canPass(optional))
-      steps.push({ what: () => `${this.#nextAt - this.time.now} ms pass`, take: () => this.#pass() })
-    if (steps.length + optional.length === 0) {
-      const waiting = this.processes.filter(({ isDone }) => !isDone).map(({ name }) => name)
-      this.violations.push(
-        `lost wake-up: ${waiting.join(' and ')} still wait after ${PATIENCE} ms in which nothing happened`,
-      )
-      return []
-    }
-    const struck = this.processes.filter(({ isDone }) => !isDone)
-    return [
-      ...steps,
-      ...optional,
-      ...struck.flatMap(process => (isQuiet || process.next !== undefined ? this.#localFaults(process, faults) : [])),
-      ...struck.flatMap(process => this.#serverFaults(process, faults, isQuiet)),
-    ]
-  }
-
-  /** True if all callers have ended. */
-  get isOver(): boolean {
-    return this.processes.every(({ isDone }) => isDone)
-  }
-
-  async take(step: Step): Promise<void> {
-    if (step.fault !== undefined) this.#lastChange = this.time.now
-    step.process?.history.add(this.time.now)
-    await step.take()
-    await quiet()
-  }
-
-  /** Ends the schedule, and returns what was wrong. */
-  async finish(): Promise<string[]> {
-    if (!this.isOver) return [...this.violations]
-    await this.drain()
-    // A caller that gave up has ended, and its client still removes its node once it is connected again.
-    for (let i = 0; i < 20 && this.clients.some(({ client }) => client.state === 'suspended'); i++) {
-      this.#pass()
-      await this.drain()
-    }
-    const problems = [...this.violations, ...this.#judge()]
-    const { watches } = this.server.snapshot()
-    for (const { kind, path } of watches) problems.push(`a watch is left: ${kind} ${path}`)
-    const closing = this.clients.map(({ client }) => client.close())
-    await this.drain()
-    let open = closing.length
-    for (const closed of closing) void closed.then(() => open--)
-    for (let i = 0; i < 20 && open > 0; i++) {
-      this.#pass()
-      await this.drain()
-    }
-    if (open > 0) problems.push('a client does not close')
-    for (const { name, clock } of this.processes)
-      if (clock.pendingTimers > 0) problems.push(`${name} has ${clock.pendingTimers} timers left`)
-    return problems
-  }
-
-  /** Lets everything happen that does not need time, in a fixed order. */
-  async drain(processes: readonly Process[] = this.processes): Promise<void> {
-    await quiet()
-    for (const process of processes) if (process.heldBack !== undefined) process.resume()
-    for (;;) {
-      const step = processes.flatMap(process => this.#stepsOf(process))[0]
-      if (step === undefined) return
-      await step.take()
-      await quiet()
-    }
-  }
-
-  /**
-   * Returns a hash of the state. The state of a process follows from its history; that of the server is what its snapshot
-   * shows, and when each session was last heard of.
-   */
-  fingerprint(left: string): number {
-    const all = new Fingerprint()
-    all.add(`${left} ${this.time.now} ${this.#lastChange}`)
-    for (const process of this.processes) {
-      all.add(process.history.value)
-      all.add(`${process.heldBack} ${process.heldSince}`)
-      for (const link of process.links) {
-        if (link.isEnded && link.isLeft) continue
-        all.add(`${link.isLeft} ${link.isEnded} ${link.lastUpAt}`)
-        for (const frame of link.up) all.addBytes(frame)
-        link.addTo(all, link.down.length)
+    const program = async (process: Process) => {
+      const client = await process.connect(SESSION_TIMEOUT)
+      if (process.nth === 0 && prepare !== undefined) {
+        await process.step('prepares the server')
+        await prepare(client.client)
       }
+      await process.step('begins')
+      await run(process, client)
     }
-    const { nodes, watches, sessions } = this.server.snapshot()
-    for (const [path, { data, stat }] of nodes) {
-      all.add(`${path} ${stat.czxid} ${stat.mzxid} ${stat.pzxid} ${stat.version} ${stat.cversion}`)
-      if (data !== null) all.addBytes(data)
-    }
-    for (const { path, session, kind } of watches) all.add(`${path} ${session} ${kind}`)
-    for (const { id, isConnected } of sessions) all.add(`${id} ${isConnected}`)
-    return all.value
+    this.#processes = processes.map((name, nth) => {
+      const own = addresses.map((_, i) => addresses[(nth + i) % addresses.length] as string)
+      return new Automaton(() => Promise.resolve(new Process(name, nth, own, program, this.#packets)), keyOf)
+    })
   }
 
-  #stepsIn(process: Process): Step[] {
-    const { name, next, clock, receiving } = process
-    if (process.isStopped) return []
-    const steps: Step[] = []
-    if (receiving !== undefined)
-      steps.push({ what: () => receiving.describeDown(name), process, take: () => process.receive() })
-    if (next !== undefined) steps.push({ what: () => `${name} ${next.what}`, process, take: () => process.goOn() })
-    if (clock.isDue) steps.push({ what: () => `timers of ${name} fire`, process, take: () => ring(clock) })
-    return steps
+  static async of(scenario: Scenario): Promise<World> {
+    const { addresses } = await Servers.start(scenario.servers ?? 1, false, new Packets())
+    return new World(scenario, addresses)
   }
 
-  #stepsAtServer(process: Process): Step[] {
-    return process.sending.map(link => ({
-      what: () => link.describeUp(process.name),
-      take: () => link.deliverUp(this.time.now),
-    }))
-  }
-
-  /** Steps that happen late, or never. */
-  #optionalSteps(process: Process, isQuiet: boolean): Step[] {
-    const { name, heldBack } = process
-    const steps: Step[] = []
-    const heldFor = this.time.now - process.heldSince
-    if (heldBack !== undefined && isQuiet && (heldFor === 0 || heldFor >= SESSION_TIMEOUT))
-      steps.push({ what: () => `${name} goes on: ${released[heldBack]}`, process, take: () => this.#release(process) })
-    for (const link of process.links.filter(({ isStale }) => isStale)) {
-      if (link.up.length > 0)
-        steps.push({ what: () => `late, ${link.describeUp(name)}`, take: () => link.deliverUp(this.time.now) })
-      steps.push({ what: () => `the server notices that ${name} has left a connection`, take: () => link.end() })
-    }
-    return steps
-  }
-
-  #localFaults(process: Process, faults: ReadonlySet<FaultKind>): Step[] {
-    const { name, open, heldBack, abort } = process
-    if (process.isDone || heldBack === 'process') return []
-    const steps: Step[] = []
-    if (faults.has('cut') && open.length > 0) steps.push(cutting(process))
-    if (faults.has('abort') && abort !== undefined)
-      steps.push({
-        what: () => `the caller of ${name} gives up`,
-        fault: 'abort',
-        process,
-        take: () => giveUp(process, abort),
-      })
-    if (heldBack !== undefined) return steps
-    if (faults.has('answers') && process.receiving !== undefined) steps.push(this.#holding(process, 'answers'))
-    if (faults.has('process')) steps.push(this.#holding(process, 'process'))
-    return steps
-  }
-
-  #serverFaults(process: Process, faults: ReadonlySet<FaultKind>, isQuiet: boolean): Step[] {
-    const { name, heldBack, session, sending } = process
-    const steps: Step[] = []
-    if (!isQuiet && faults.has('cut') && sending.length > 0) steps.push(cutting(process))
-    if (faults.has('requests') && heldBack === undefined && sending.length > 0)
-      steps.push(this.#holding(process, 'requests'))
-    // A snapshot is expensive.
-    if (!faults.has('delete') && !faults.has('expire')) return steps
-    const own = this.server.snapshot().sessions.find(({ id }) => id === session)
-    const [path] = own?.ephemerals ?? []
-    if (faults.has('delete') && this.#operator.client !== undefined && path !== undefined)
-      steps.push({
-        what: () => `an operator deletes ${path}, the node of ${name}`,
-        fault: 'delete',
-        take: () => this.#delete(path),
-      })
-    if (faults.has('expire') && own !== undefined)
-      steps.push({
-        what: () => `the server ends the session of ${name}`,
-        fault: 'expire',
-        take: () => {
-          this.recorder.record({ is: 'killed', session })
-          this.server.expireSession(session)
-        },
-      })
-    return steps
-  }
-
-  /** The server executes the delete of the operator at once. */
-  async #delete(path: string): Promise<void> {
-    void this.#operator.client?.delete(path)
-    await this.drain([this.#operator.process])
-  }
-
-  #stepsOf(process: Process): Step[] {
-    return [...this.#stepsIn(process), ...this.#stepsAtServer(process), ...this.#optionalSteps(process, true)]
-  }
-
-  #holding(process: Process, what: HeldBack): Step {
+  /** How often the real code was started, and how many inputs it got. */
+  get effort(): { starts: number; inputs: number } {
+    const all = [this.#servers, ...this.#processes].map(({ effort }) => effort)
     return {
-      what: () => `${held[what]} ${process.name}`,
-      fault: what,
-      process,
-      take: () => {
-        process.heldBack = what
-        process.heldSince = this.time.now
-        process.history.add(what)
-      },
+      starts: all.reduce((sum, { starts }) => sum + starts, 0),
+      inputs: all.reduce((sum, { inputs }) => sum + inputs, 0),
     }
   }
 
-  #release(process: Process): void {
-    this.#lastChange = this.time.now
-    process.resume()
+  /** The state in which the clients are connected, and the callers have begun. */
+  async begin(faults: number): Promise<State> {
+    const trace = { id: 0, size: 0, before: undefined, event: undefined }
+    const servers = (await this.#servers.begin({ at: START, is: 'timers' })).state
+    let state: State = {
+      ...{ time: START, lastChange: 0, faultsLeft: faults, servers, trace },
+      ...{ processes: [], lagsSince: undefined, isFinal: false },
+    }
+    const [first, ...rest] = this.#processes
+    for (const automaton of [first, ...rest]) {
+      const edge = await (automaton as Automaton<Input, View>).begin({ at: START, is: 'started' })
+      const none: ProcessState = {
+        ...{ local: edge.state, links: [], heldBack: undefined, heldSince: 0 },
+        ...{ known: { zxid: 0n, atDeletion: 0n }, lost: [] },
+      }
+      state = { ...state, processes: [...state.processes, none] }
+      state = await this.drain(await this.#follow(state, state.processes.length - 1, edge))
+    }
+    if (this.scenario.prepare !== undefined) state = await this.drain(await this.give(state, 0, { is: 'step' }))
+    for (const nth of this.#processes.keys()) state = await this.give(state, nth, { is: 'step' })
+    return state
   }
 
-  #canPass(optional: readonly Step[]): boolean {
-    const isHeldTooLong = this.processes.some(
-      ({ heldBack, heldSince }) => heldBack !== undefined && this.time.now - heldSince >= LONGEST_HOLD,
-    )
-    const isLate = this.time.now - this.#lastChange >= PATIENCE
-    return this.#nextAt < Infinity && !isHeldTooLong && !(isLate && optional.length === 0)
+  /** Gives a process an input. */
+  async give(state: State, nth: number, input: Omitting<Input, 'at'>): Promise<State> {
+    const process = state.processes[nth] as ProcessState
+    const edge = (this.#processes[nth] as Automaton<Input, View>).after(process.local, { at: state.time, ...input })
+    return this.#follow(state, nth, edge instanceof Promise ? await edge : edge)
   }
 
-  get #nextAt(): number {
-    const clocks = this.processes.filter(({ isStopped }) => !isStopped).map(({ clock }) => clock)
-    return Math.min(this.#serverClock.nextAt, ...clocks.map(({ nextAt }) => nextAt))
+  /** Gives the servers an input. */
+  async giveServers(state: State, input: Omitting<ServerInput, 'at'>): Promise<State> {
+    const edge = this.#servers.after(state.servers, { at: state.time, ...input })
+    const { view, state: servers } = edge instanceof Promise ? await edge : edge
+    let next: State = { ...state, servers }
+    for (const sent of view.sent) next = arrived(next, sent)
+    return next
+  }
+
+  /** Delivers the next packet of a connection. */
+  receive(state: State, nth: number, link: number): Promise<State> {
+    const process = state.processes[nth] as ProcessState
+    const [packet, ...down] = (process.links[link] as Link).down
+    if (packet === undefined) throw new Error('nothing is on its way')
+    const next = withLink(state, nth, link, { down })
+    if (packet === 'closed') return this.give(next, nth, { is: 'closed', link })
+    const known = knownAfter(process.known, packet)
+    return this.give(withProcess(next, nth, { known }), nth, { is: 'received', link, packet })
+  }
+
+  /** The server executes the next request of a connection. */
+  execute(state: State, nth: number, link: number): Promise<State> {
+    const { name, up } = (state.processes[nth] as ProcessState).links[link] as Link
+    const [frame, ...rest] = up
+    if (frame === undefined) throw new Error('nothing is on its way')
+    return this.giveServers(withLink(state, nth, link, { up: rest }), { is: 'received', link: name, frame })
+  }
+
+  /** The server learns that the client has left. What has not arrived is lost. */
+  end(state: State, nth: number, link: number): Promise<State> {
+    const { name } = (state.processes[nth] as ProcessState).links[link] as Link
+    return this.giveServers(withLink(state, nth, link, { up: [], isEnded: true }), { is: 'ended', link: name })
+  }
+
+  /** What was held back goes on. What the server sent arrives as one chunk. */
+  resume(state: State, nth: number): State {
+    const links = (state.processes[nth] as ProcessState).links.map(link => {
+      const packets = link.down.filter(packet => packet !== 'closed')
+      const isClosed = packets.length < link.down.length
+      if (link.isLeft || packets.length < 2) return link
+      return { ...link, down: [this.#packets.joined(packets), ...(isClosed ? ['closed' as const] : [])] }
+    })
+    return withProcess(state, nth, { heldBack: undefined, heldSince: 0, links })
   }
 
   /** Time passes until the next timer is due. */
-  #pass(): void {
-    if (this.#nextAt < Infinity) this.time.now = Math.max(this.time.now, this.#nextAt)
+  pass(state: State): State {
+    const at = nextAt(state)
+    return at < Infinity ? { ...state, time: Math.max(state.time, at) } : state
+  }
+
+  record(state: State, event: Omitting<Event, 'at'> | Told, text = textOf(event)): State {
+    const { trace, time } = state
+    const key = `${trace.id} ${time} ${text}`
+    let next = this.#traces.get(key)
+    if (next === undefined) {
+      const size = trace.size + 1
+      // Each event has a time of its own.
+      const at = time + size * 1e-6
+      next = { id: this.#traces.size + 1, size, before: trace, event: { ...event, at } as Event | Told }
+      this.#traces.set(key, next)
+    }
+    return { ...state, trace: next }
+  }
+
+  /** Lets everything happen that needs neither time nor a step of a caller, in a fixed order. */
+  async drain(state: State): Promise<State> {
+    for (const nth of state.processes.keys())
+      if (state.processes[nth]?.heldBack !== undefined) state = this.resume(state, nth)
+    if (state.lagsSince !== undefined) state = await this.catchUp(state)
+    for (;;) {
+      const next = await this.#drainOne(state)
+      if (next === undefined) return state
+      state = next
+    }
+  }
+
+  async #drainOne(state: State): Promise<State | undefined> {
+    for (const [nth, { links, local }] of state.processes.entries()) {
+      const down = links.findIndex(link => link.down.length > 0)
+      if (down !== -1) return this.receive(state, nth, down)
+      if (local.view.timerAt <= state.time) return this.give(state, nth, { is: 'timers' })
+      const up = links.findIndex(link => link.up.length > 0)
+      if (up !== -1) return this.execute(state, nth, up)
+      const stale = links.findIndex(isStale)
+      if (stale !== -1) return this.end(state, nth, stale)
+    }
+    return state.servers.view.timerAt <= state.time ? this.giveServers(state, { is: 'timers' }) : undefined
+  }
+
+  async catchUp(state: State): Promise<State> {
+    return { ...(await this.giveServers(state, { is: 'caughtUp' })), lagsSince: undefined }
+  }
+
+  /** Ends the schedule, and returns what was wrong. */
+  async finish(state: State): Promise<readonly string[]> {
+    state = await this.drain(state)
+    // A caller that gave up has ended, and its client still removes its node once it is connected again.
+    for (let i = 0; i < 20 && state.processes.some(({ local }) => local.view.isSuspended); i++)
+      state = await this.drain(this.pass(state))
+    const problems = [...this.#judge(state)]
+    for (const { kind, path } of state.servers.view.snapshot.watches) problems.push(`a watch is left: ${kind} ${path}`)
+    for (const nth of state.processes.keys()) state = await this.give(state, nth, { is: 'close' })
+    state = await this.drain(state)
+    for (let i = 0; i < 20 && !state.processes.every(isClosed); i++) state = await this.drain(this.pass(state))
+    for (const [nth, { local }] of state.processes.entries()) {
+      const name = this.scenario.processes[nth]
+      if (!local.view.isClosed) problems.push(`a client does not close: that of ${name}`)
+      if (local.view.timers > 0) problems.push(`a timer is left: ${name} has ${local.view.timers}`)
+    }
+    return problems
+  }
+
+  /**
+   * Says how the schedule has ended: for each process what it recorded, in its order, and what the servers did. So two ends
+   * are equal if they differ only in the order of what happened in different processes.
+   */
+  endOf({ trace, servers: { view }, processes }: State): string {
+    const sessions = processes.map(({ local }) => local.view.session)
+    const lines = this.scenario.processes.map(name => [name])
+    for (const event of eventsOf(trace)) {
+      const name = 'process' in event ? event.process : 'id' in event ? event.id.replace(/\d+$/, '') : undefined
+      const nth =
+        name === undefined
+          ? sessions.indexOf('session' in event ? event.session : 0n)
+          : this.scenario.processes.indexOf(name)
+      if (event.is !== 'killed') lines[nth]?.push(textOf({ ...event, at: Math.floor(event.at) }))
+    }
+    const { log, snapshot } = view
+    return [...lines.flat(), ...log.map(textOf), textOf(snapshot.sessions), textOf(snapshot.watches)].join('\n')
+  }
+
+  #judge({ trace, servers: { view } }: State): readonly string[] {
+    const key = `${trace.id} ${view.logged}`
+    let verdict = this.#verdicts.get(key)
+    if (verdict === undefined) {
+      const events = eventsOf(trace)
+      const told = events.filter(event => event.is === 'told')
+      const end = { events: events.filter(event => event.is !== 'told'), told, log: view.log, snapshot: view.snapshot }
+      const problems = told.filter(({ what }) => what === 'problem').map(({ value }) => String(value))
+      verdict = [...problems, ...this.scenario.judge(end)]
+      this.#verdicts.set(key, verdict)
+    }
+    return verdict
+  }
+
+  /** Says in which state the world is. */
+  keyOf({ time, lastChange, faultsLeft, servers, trace, lagsSince, isFinal, processes }: State): string {
+    let key = `${time} ${lastChange} ${faultsLeft} ${servers.id} ${trace.id} ${lagsSince ?? ''}${isFinal ? '.' : ''}`
+    for (const process of processes) key += ` ${(process.number ??= this.#packets.number(textOfProcess(process)))}`
+    return key
+  }
+
+  /** Does what a process does after an input. */
+  async #follow(state: State, nth: number, { view, state: local }: Edge<Input, View>): Promise<State> {
+    let next = withProcess(state, nth, { local })
+    for (const effect of view.effects) {
+      const followed = this.#do(next, nth, effect)
+      next = followed instanceof Promise ? await followed : followed
+    }
+    return next
+  }
+
+  #do(state: State, nth: number, effect: Effect): State | Promise<State> {
+    const { links, known, lost } = state.processes[nth] as ProcessState
+    switch (effect.is) {
+      case 'dials': {
+        const name = `${nth}.${links.length}`
+        const link = { name, up: [], down: [], isLeft: false, isEnded: false }
+        const next = withProcess(state, nth, { links: [...links, link] })
+        return this.giveServers(next, { is: 'accepted', link: name, server: effect.server })
+      }
+      case 'sends': {
+        const { isEnded, up } = links[effect.link] as Link
+        return isEnded
+          ? state
+          : withLink(state, nth, effect.link, { up: [...up, this.#packets.having(effect.frame, known.zxid)] })
+      }
+      case 'leaves':
+        return withLink(state, nth, effect.link, { isLeft: true, down: [] })
+      case 'records': {
+        const { event, text } = effect
+        if (event.is === 'lost' && lost.includes(event.id)) return state
+        if (event.is === 'released')
+          return this.record(state, { ...event, lastZxid: known.zxid }, `${text} ${known.zxid}`)
+        if (event.is !== 'granted') return this.record(state, event, text)
+        const { lastDeletion } = event
+        return this.record(
+          this.#withLosses(state),
+          {
+            ...event,
+            lastZxid: known.zxid,
+            ...(lastDeletion && { lastDeletion: { ...lastDeletion, after: known.atDeletion } }),
+          },
+          `${text} ${known.zxid} ${known.atDeletion}`,
+        )
+      }
+    }
+  }
+
+  /**
+   * Records the loss of every hold that validFor() tells about now, also of processes that are stopped: the guard of a
+   * holder decides whether it may believe that it has the lock, and not when the holder is told.
+   */
+  #withLosses(state: State): State {
+    for (const [nth, { local, lost }] of state.processes.entries())
+      for (const { id, until } of local.view.beliefs)
+        if (until <= state.time && !lost.includes(id))
+          state = withProcess(this.record(state, { is: 'lost', id }), nth, {
+            lost: [...(state.processes[nth] as ProcessState).lost, id],
+          })
+    return state
   }
 }
 
-const held: Record<HeldBack, string> = {
-  answers: 'the network holds back what the server sends to',
-  requests: 'the network holds back what is sent by',
-  process: 'the system stops the process of',
+/** Omit that distributes over a union. */
+type Omitting<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+export const isStale = ({ isLeft, isEnded }: Link): boolean => isLeft && !isEnded
+
+export const nextAt = ({ servers, processes }: State): number =>
+  Math.min(
+    servers.view.timerAt,
+    ...processes.filter(({ heldBack }) => heldBack !== 'process').map(({ local }) => local.view.timerAt),
+  )
+
+function eventsOf(trace: Trace): (Event | Told)[] {
+  const events: (Event | Told)[] = []
+  for (let each: Trace | undefined = trace; each?.event !== undefined; each = each.before) events.push(each.event)
+  return events.reverse()
 }
 
-const released: Record<HeldBack, string> = {
-  answers: 'what the server sent arrives',
-  requests: 'what it sent is on its way again',
-  process: 'its process runs again',
-}
-
-/** Fires the timers that are due, each in a turn of its own. */
-async function ring(clock: ProcessClock): Promise<void> {
-  while (clock.isDue) {
-    clock.fire()
-    await quiet()
+function textOfProcess({ local, heldBack, heldSince, known, lost, links }: ProcessState): string {
+  // A caller that has ended sends no zxid any more.
+  let text = `${local.id} ${local.view.isDone ? '' : `${known.zxid} ${known.atDeletion}`} ${lost.join()}`
+  if (heldBack !== undefined) text += ` ${heldBack} ${heldSince}`
+  for (const [i, { up, down, isLeft, isEnded }] of links.entries()) {
+    if (isLeft && isEnded) continue
+    text += `;${i}${isLeft ? 'l' : ''}${isEnded ? 'e' : ''}`
+    for (const { id } of up) text += `^${id}`
+    for (const packet of down) text += packet === 'closed' ? 'c' : `v${packet.id}`
   }
+  return text
 }
 
-const cutting = (process: Process): Step => ({
-  what: () => `the connection of ${process.name} breaks`,
-  fault: 'cut',
-  process,
-  take: () => {
-    process.history.add('cut')
-    for (const link of process.open) link.lose()
-  },
+const isClosed = ({ local }: ProcessState) => local.view.isClosed
+
+export const withProcess = (state: State, nth: number, change: Partial<ProcessState>): State => ({
+  ...state,
+  processes: state.processes.with(nth, { ...(state.processes[nth] as ProcessState), ...change, number: undefined }),
 })
 
-function giveUp(process: Process, abort: AbortController): void {
-  process.history.add('abort')
-  process.abort = undefined
-  abort.abort(process.gaveUp)
+function withLink(state: State, nth: number, link: number, change: Partial<Link>): State {
+  const { links } = state.processes[nth] as ProcessState
+  return withProcess(state, nth, { links: links.with(link, { ...(links[link] as Link), ...change }) })
 }
 
-const describe = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+function arrived(state: State, { link: name, packet }: Sent): State {
+  const [nth, link] = name.split('.').map(Number) as [number, number]
+  const { isLeft, down } = (state.processes[nth] as ProcessState).links[link] as Link
+  const ended = packet === 'closed' ? { up: [], isEnded: true } : {}
+  return withLink(state, nth, link, { ...ended, ...(!isLeft && { down: [...down, packet] }) })
+}
 
-/** Resolves when all microtasks have run: Node calls back after it has emptied their queue. It costs less than a turn. */
-const quiet = (): Promise<void> => new Promise(resolve => nextTick(resolve))
+const keyOfServer = (input: ServerInput): string => {
+  const { at, is } = input
+  switch (is) {
+    case 'accepted':
+      return `${at} ${is} ${input.link} ${input.server}`
+    case 'received':
+      return `${at} ${is} ${input.link} ${input.frame.id}`
+    case 'ended':
+      return `${at} ${is} ${input.link}`
+    case 'expired':
+      return `${at} ${is} ${input.session}`
+    case 'deleted':
+      return `${at} ${is} ${input.path}`
+    default:
+      return `${at} ${is}`
+  }
+}

@@ -23,7 +23,7 @@ interface Knowledge {
 export class Recorder {
   readonly #write: (event: Event) => void
   readonly #now: () => number
-  readonly #holds = new Set<{ held: Held; lose: () => void }>()
+  readonly #holds = new Set<{ id: string; held: Held; lose: () => void }>()
   #count = 0
 
   constructor(write: (event: Event) => void, now = sharedNow) {
@@ -70,8 +70,13 @@ export class Recorder {
     for (const { held, lose } of this.#holds) if (held.validFor() === 0) lose()
   }
 
-  trackHold(held: Held, lose: () => void): () => void {
-    const hold = { held, lose }
+  /** The holds whose loss or release is not recorded yet. */
+  get holds(): readonly { id: string; held: Held }[] {
+    return [...this.#holds]
+  }
+
+  trackHold(id: string, held: Held, lose: () => void): () => void {
+    const hold = { id, held, lose }
     this.#holds.add(hold)
     return () => void this.#holds.delete(hold)
   }
@@ -157,8 +162,9 @@ export class RecordedClient {
     const lose = () => {
       if (!isLost) recorder.record({ is: 'lost', id })
       isLost = true
+      untrack()
     }
-    const untrack = recorder.trackHold(held, lose)
+    const untrack = recorder.trackHold(id, held, lose)
     if (held.signal.aborted) lose()
     else held.signal.addEventListener('abort', lose, { once: true })
     await hold(held)

@@ -1,5 +1,5 @@
 // `npm run test:planted`: plants one bug after the other into copies of the repository, and runs the test file that must
-// catch it. Arguments select the bugs whose sentence or file contains one of them.
+// catch it. Arguments select the bugs whose sentence, file or test file contains one of them.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +10,8 @@ import { runTestFile, type Outcome } from './mocha-run.ts'
 import { plant, type PlantedBug } from './planted-bug.ts'
 
 const words = process.argv.slice(2)
-const isChosen = ({ bug, file }: PlantedBug) =>
-  words.length === 0 || words.some(word => bug.includes(word) || file.includes(word))
+const isChosen = ({ bug, file, caughtBy }: PlantedBug) =>
+  words.length === 0 || words.some(word => [bug, file, caughtBy].some(text => text.includes(word)))
 
 /** A copy of the repository with its installed packages and its build. */
 async function copyOfRepository(): Promise<string> {

@@ -59,4 +59,48 @@ export const races: readonly BugsOfFile[] = [
       },
     ],
   },
+  {
+    file: 'src/recipes/queue/look-ahead.ts',
+    caughtBy,
+    bugs: [
+      {
+        bug: 'a contender takes a watch for one that will still report, although its node was changed and the watch is used up',
+        from: "if (known !== undefined && (known.isPending || known.status === 'gone')) return known",
+        to: 'if (known !== undefined) return known',
+      },
+    ],
+  },
+  {
+    file: 'src/session/watches/watch-manager.ts',
+    caughtBy,
+    bugs: [
+      {
+        bug: 'a contender that connects again does not set its watches again, and waits for ever',
+        from: '    sendSetWatches(connection, lastZxid, this.#oneShot.paths(), this.#persistent.paths())\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/shared-value.ts',
+    caughtBy,
+    bugs: [
+      {
+        bug: 'a write does not ask for the version that it read, so one of two increments is lost',
+        from: '{ setData: this.path, data, version }',
+        to: '{ setData: this.path, data }',
+      },
+    ],
+  },
+  {
+    file: 'src/recipes/data/marked-multi.ts',
+    caughtBy,
+    bugs: [
+      {
+        bug: 'a write is repeated after a lost reply without a look at its marker',
+        from: 'if (isUncertain && (await this.#isThere())) return undefined\n',
+        to: '',
+      },
+    ],
+  },
 ]
