@@ -58,7 +58,7 @@ export const explorations: readonly Exploration[] = [
   quick(contention(multiLock, 2)),
   quick(contention(mixed('kazoo'), 2)),
   quick(contention(mixedAfter('kazoo'), 2)),
-  quick(contention(semaphore(1), 2)),
+  full(contention(semaphore(1), 2)),
   quick(increments(2), 1),
   quick(appenders(2), 1, ['cut']),
   quick(barrier(1), 1),

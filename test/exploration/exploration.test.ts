@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
+import { root } from '../../environment/needs.ts'
 import { explorations, titleOf } from './bounds.ts'
 import { explore, type Bound, type ExploreOptions } from './explorer.ts'
 import { contention, mutex, textbook } from './lock-worlds.ts'
 import { minimised, tell } from './story.ts'
+import { titlesIn } from './table.ts'
 import type { Scenario } from './world.ts'
 
 describe('every schedule of a small world', function () {
@@ -18,6 +22,12 @@ describe('every schedule of a small world', function () {
       expect(schedules).to.be.greaterThan(1)
       expect(isWhole).to.equal(true)
     })
+
+  it('belongs to bounds.ts for each row of the page', () => {
+    const titles = titlesIn(readFileSync(join(root, 'docs/exploration.md'), 'utf8'))
+    expect(titles).to.have.length.greaterThan(10)
+    expect(explorations.map(titleOf)).to.include.members(titles)
+  })
 
   const endsOf = async (scenario: Scenario, bound: Bound, options: ExploreOptions = {}) => {
     const ends = new Set<string>()
