@@ -87,8 +87,8 @@ export const races: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a write does not ask for the version that it read, so one of two increments is lost',
-        from: '{ setData: this.path, data, version }',
-        to: '{ setData: this.path, data }',
+        from: '{ setData: path, data, version }',
+        to: '{ setData: path, data }',
       },
     ],
   },
