@@ -1,5 +1,5 @@
 // ZooKeeper's operations as methods. Each sends or queues its request before it returns. It returns the session's own
-// promise, except for a create with `parents` and for invalid arguments.
+// promise, except for a create with `parents`, for invalid arguments, and if its view of the session is closed.
 import {
   errnos,
   pathProblem,

@@ -2,7 +2,7 @@
 
 /** Keeps the promises of running work, so that a caller can wait for all of it. */
 export class Background {
-  /** The running work, each with the path of the server that it concerns, if the caller has named one. */
+  /** The running work, each with the path at the server that it concerns, if the caller has named one. */
   #running: Map<Promise<unknown>, string | undefined> | undefined
 
   /** Registers running work. Its rejections are ignored: it must handle its own failures. */

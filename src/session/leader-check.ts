@@ -122,7 +122,7 @@ export class LeaderCheck {
     return this.#leaveIn(question, now)
   }
 
-  /** The session has ended. */
+  /** Lets all waits for a confirmation end, because the session is confirmed or has ended. */
   end(): void {
     for (const end of this.#waiting) end()
   }

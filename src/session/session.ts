@@ -158,7 +158,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     return (this.#credentials ??= new Credentials([])).add(credential, this.usableConnection, signal)
   }
 
-  // Used by the requests
+  // Used by the requests, and by the check of the leader
 
   get refusal(): ErrorCode | undefined {
     if (this.#closing === undefined && isConnected(this.state)) return undefined
@@ -171,12 +171,14 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     return isConnected(this.state) ? this.#connection : undefined
   }
 
-  get writableConnection(): Connection | undefined {
-    return this.state === 'connected' && this.#closing === undefined ? this.#connection : undefined
-  }
-
   get lastCause(): ZooKeeperError | undefined {
     return this.#lastCause
+  }
+
+  // Used by the check of the leader
+
+  get writableConnection(): Connection | undefined {
+    return this.state === 'connected' && this.#closing === undefined ? this.#connection : undefined
   }
 
   // Called by the connection
@@ -184,10 +186,6 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   /** Returns the milliseconds after which the next beat must follow at the latest. */
   onBeat(): number {
     return Math.min(this.lease.check(), this.leaderCheck?.check() ?? Infinity)
-  }
-
-  onClockJump(): void {
-    this.lease.check()
   }
 
   /** The first frame that the client sends on a connection. */
@@ -212,6 +210,8 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     ClockJumps.of(this.#settings.clock).add(this)
     if (this.#identity.renewsLease && this.#closing === undefined) this.lease.start(sentAt, timeOut)
     this.diagnostics.onConnected(connection.address, readOnly)
+    // A subscriber of zkwire:connect may have ended the session.
+    if (isTerminal(this.state)) return
     if (this.#settings.sasl === undefined) this.#onReady(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
   }
@@ -265,6 +265,8 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   /** The connection has ended. Called once for each. */
   onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void {
     this.#onDisconnected(cause)
+    // A subscriber of zkwire:disconnect may have ended the session.
+    if (isTerminal(this.state)) return
     const { sasl } = this.#settings
     this.#closedDuringSasl = failure.isDuringSasl === true ? this.#closedDuringSasl + 1 : 0
     // One such end may be a fault of the network. A session that exists is kept.
@@ -329,7 +331,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     this.#connection.destroy()
     this.hosts.onLeft()
     this.#onDisconnected(errorOfLeaving(reason))
-    this.#dialAfter(0)
+    if (!isTerminal(this.state)) this.#dialAfter(0)
   }
 
   /** Leaves a server that cannot be used. The next attempts follow after the pauses of failures. */
@@ -338,7 +340,11 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     this.onConnectionLost(errorOfLeaving(reason), temporary(reason))
   }
 
-  // Called by the lease
+  // Called by the clock, and by the lease
+
+  onClockJump(): void {
+    this.lease.check()
+  }
 
   /**
    * The session must be presumed lost. Only a server can report that it has expired, so the client keeps offering it to

@@ -6,11 +6,14 @@ import {
   connect,
   type CallMessage,
   type ConnectMessage,
+  type Dial,
   type DisconnectMessage,
   type RequestMessage,
   type StateMessage,
   type WatchMessage,
 } from '../../src/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { dataReply, reconnect, scriptedSession } from '../support/scripted-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -132,4 +135,24 @@ describe('a session', () => {
     unsubscribe('zkwire:call', listener)
     expect(callers).to.deep.equal(['ann'])
   })
+
+  for (const name of ['connect', 'disconnect'])
+    it(`ends cleanly if a subscriber of zkwire:${name} aborts the call of connect()`, async () => {
+      const clock = new VirtualClock()
+      await using server = await Server.start({ listen: false, clock })
+      const before = clock.pendingTimers
+      const abort = new AbortController()
+      const cancel = () => abort.abort(new Error('enough'))
+      subscribe(`zkwire:${name}`, cancel)
+      const dial: Dial = (address, handler) => {
+        const transport = server.dial(address, handler)
+        if (name === 'disconnect') queueMicrotask(() => handler.closed())
+        return transport
+      }
+      const opened = connect(server.connectString, { dial, clock, signal: abort.signal })
+      expect(String(await opened.catch((error: unknown) => error))).to.equal('Error: enough')
+      unsubscribe(`zkwire:${name}`, cancel)
+      // The server has a timer for each session, which it keeps until the session timeout.
+      expect(clock.pendingTimers - before).to.equal(server.snapshot().sessions.length)
+    })
 })

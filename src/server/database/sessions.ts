@@ -1,4 +1,4 @@
-// Sessions, their connections, and their expiry (SessionTrackerImpl, ExpiryQueue).
+// Sessions, their owners, and their expiry (SessionTrackerImpl, ExpiryQueue).
 import { LONGEST_TIMER, type Clock } from '../../runtime/clock.ts'
 import type { Random } from '../../runtime/random.ts'
 

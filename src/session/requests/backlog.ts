@@ -1,4 +1,4 @@
-// The requests that are queued while there is no connection.
+// The requests that are queued: while there is no connection, or while it takes none yet.
 import { encodeRequest, Writer } from '../../protocol/index.ts'
 import type { Request } from './request.ts'
 

@@ -263,7 +263,7 @@ export class Requests {
 
   /**
    * Rejects the call, because the caller has aborted. A request that was sent is still answered, and may set a watch:
-   * see {@link onReply}.
+   * see `WatchManager.arm`.
    */
   #cancel(request: Request): void {
     request.reject(request.signal?.reason)

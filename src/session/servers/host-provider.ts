@@ -18,7 +18,7 @@ export interface HostProviderOwner {
   timeToConnect(): number
   /** @param timeout how long the attempt may take, in milliseconds */
   dial(host: Address, timeout: number): void
-  /** Drops the connection, or the attempt at one, and connects to the next host at once. */
+  /** Drops the connection, or the attempt at one. Then {@link HostProvider.dialNext} is called at once. */
   leave(reason: string): void
   /** Also called if the SRV records could not be looked up, so that there is no host to dial. */
   onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void
