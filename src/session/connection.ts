@@ -147,6 +147,8 @@ export class Connection implements TransportHandler {
   closed(cause?: Error): void {
     if (this.#isDead) return
     this.session.lease.check()
+    // A listener of the lease may have ended the session.
+    if (this.#hasEnded()) return
     if (cause instanceof PermanentError) return this.#failPermanently(cause)
     if (!this.#isProven && isSilent(cause) && this.#probeMismatch(cause)) return
     this.#failClosed(cause)

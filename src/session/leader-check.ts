@@ -66,6 +66,7 @@ export class LeaderCheck {
   /** Resolves when {@link isConfirmed} is likely true, or the session has ended. */
   async whenConfirmed(signal: AbortSignal | undefined): Promise<void> {
     if (this.isConfirmed || isTerminal(this.#session.state)) return
+    signal?.throwIfAborted()
     await new Promise<void>((resolve, reject) => {
       const end = () => {
         this.#waiting.delete(end)

@@ -295,6 +295,9 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   #dialAfter(ms: number): void {
     const { clock } = this.#settings
     this.#dialTimer = clock.setTimeout(() => {
+      // The machine may have been suspended during the pause.
+      this.lease.check()
+      if (isTerminal(this.state)) return
       if (!this.lease.expired || !this.hosts.areSilent) return this.hosts.dialNext()
       // A handshake that arrives renews the session at the leader, even if the answer is lost. If the session is presumed
       // lost, the servers get the time to expire it, because others wait for its locks.
@@ -381,8 +384,11 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
 
   /** Runs SASL. The session counts as connected only afterwards, so that all requests wait. */
   #authenticate(mechanism: Mechanism, connection: Connection, readOnly: boolean): void {
-    const ask = (token: Uint8Array) =>
-      this.requests.sendOn(connection, operations.sasl, { token }, reply => reply.token)
+    const ask = async (token: Uint8Array) => {
+      // A request on a connection that has ended would stay pending for ever.
+      if (this.#connection !== connection) throw errorOfLeaving('the attempt ended before the token was made')
+      return this.requests.sendOn(connection, operations.sasl, { token }, reply => reply.token)
+    }
     void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
       this.lease.check()
       if (this.#connection !== connection) return

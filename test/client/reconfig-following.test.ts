@@ -140,7 +140,7 @@ describe('followEnsemble', () => {
     expect(tried[2]).to.equal('one')
   })
 
-  it('gives the servers of the configuration to the next session of supervise()', async () => {
+  it('gives the servers of the configuration to the next session of supervise(), which leaves a server that has left them', async () => {
     const all = { server: new ScriptedServer(), clock: new VirtualClock() }
     const stop = new AbortController()
     const { signal } = stop
@@ -161,8 +161,13 @@ describe('followEnsemble', () => {
     }
     expect(tried.slice(1, 3)).to.have.members(['one', 'two'])
     expect(tried[3]).to.equal('seed')
+    const next = await redial(all)
+    next.open()
+    next.handshake()
+    await answerConfig(next, config(next.address.host === 'one' ? 'two:2181' : 'one:2181'))
+    expect(next.dropped).to.equal(true)
     stop.abort()
-    expect(await failureOf(done)).to.equal(signal.reason)
+    expect(await all.clock.until(failureOf(done))).to.equal(signal.reason)
   })
 
   it('ignores a configuration without servers', async () => {

@@ -77,6 +77,37 @@ describe('a server that', () => {
     expect(error.message).to.match(/\(DIGEST-MD5: the server refused it before a challenge; .*FIPS mode/)
   })
 
+  it('closes the connection before the mechanism has its token gets no token, and no request stays pending', async () => {
+    let give = () => {}
+    const slow: Mechanism = {
+      name: 'X',
+      start: () => ({
+        async step() {
+          await new Promise<void>(resolve => (give = resolve))
+          return { token: Buffer.from('x'), complete: true }
+        },
+      }),
+    }
+    const { opening, server, clock } = scriptedConnect({ sasl: slow, maxPending: 1 })
+    const first = await server.next()
+    first.open()
+    first.handshake()
+    await settle()
+    first.close()
+    give()
+    await settle()
+    const second = await redial({ server, clock })
+    second.open()
+    second.handshake()
+    await settle()
+    give()
+    second.reply(await second.next(), token(''))
+    const client = await opening
+    const read = client.exists('/a')
+    second.reply(await second.next(), { err: errnos.NONODE })
+    expect(await read).to.equal(null)
+  })
+
   it('rejects authentication on a reconnect ends the session and makes all pending calls reject', async () => {
     const { opening, server, clock } = scriptedConnect({ sasl: plain })
     const connection = await server.next()

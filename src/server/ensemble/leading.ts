@@ -76,7 +76,7 @@ export class Leading implements LeaderOwner {
     return [...this.#learners].flatMap(([peer, { acknowledged }]) => (acknowledged === undefined ? [] : [peer]))
   }
 
-  /** Returns true if the server must stop to lead: a majority has not accepted it, or has been silent for too long. */
+  /** Stops to lead if a majority has not accepted this server, or has been silent for too long. */
   tick(isWhole: boolean): void {
     const { clock, tickTime, syncLimit } = this.#settings
     for (const [peer, { link, acknowledged, answeredAt }] of this.#learners) {

@@ -21,10 +21,6 @@ export class ServerVersion {
   /** The connections that were lost in a row while an operation that the server may lack was the first in flight. */
   #drops = 0
 
-  knows(since: number): boolean {
-    return since <= this.#known
-  }
-
   lacks(since: number): boolean {
     return since >= this.#lacking
   }

@@ -57,7 +57,7 @@ export class HostProvider {
   #failed: FailedAttempts | undefined
   #servers: Servers
   /** True after the ensemble's configuration has named the hosts for the first time. */
-  #isConfigured = false
+  #isConfigured: boolean
   /** The host that is connected or being dialled. */
   #current: Address | undefined
   /** The host to dial before any other. */
@@ -79,6 +79,7 @@ export class HostProvider {
     this.#settings = settings
     this.#owner = owner
     this.#servers = this.#checked(servers)
+    this.#isConfigured = servers.configured !== undefined
     this.#hosts = new HostList(servers.hosts, settings.random)
     if (servers.configured !== undefined) this.#hosts.reset(servers.configured, servers.hosts)
   }
