@@ -99,7 +99,7 @@ export const explorations: readonly Exploration[] = [
   full(persistentEphemeral, 2),
   begun(partitioner(['a'])),
   full(cache, 1),
-  begun(onThreeServers(contention(mutex, 2)), 1, ['lag']),
+  full(onThreeServers(contention(mutex, 2)), 1, ['lag']),
   full(onThreeServers(contention(mutex, 1)), 1, ['lag']),
   deep(contention(mutex, 3), 1),
   deep(contention(mutex, 3), 2),

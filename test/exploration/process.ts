@@ -63,7 +63,7 @@ export class Process {
   readonly #time = new WorldTime()
   readonly #packets: Packets
   readonly #program: Program
-  readonly #servers: readonly string[]
+  readonly #address: string
   readonly #links: { handler: TransportHandler; isLeft: boolean; isNew: boolean }[] = []
   #client: Client | undefined
   /** Aborts the present call of the caller; undefined if it has no call that waits. */
@@ -75,8 +75,8 @@ export class Process {
   #isClosed = false
   #effects: Effect[] = []
 
-  /** @param servers where it connects to */
-  constructor(name: string, nth: number, servers: readonly string[], program: Program, packets: Packets) {
+  /** @param address the server that it connects to, again and again */
+  constructor(name: string, nth: number, address: string, program: Program, packets: Packets) {
     this.name = name
     this.nth = nth
     this.clock = new ProcessClock(this.#time)
@@ -85,7 +85,7 @@ export class Process {
       () => this.#time.now,
     )
     this.#packets = packets
-    this.#servers = servers
+    this.#address = address
     this.#program = program
   }
 
@@ -93,7 +93,7 @@ export class Process {
 
   async connect(sessionTimeout: number): Promise<RecordedClient> {
     const recorded = await this.recorder.open(
-      this.#servers.join(','),
+      this.#address,
       {
         clock: this.clock,
         random: seededRandom(1000 + this.nth),

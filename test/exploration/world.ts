@@ -39,7 +39,7 @@ export interface Scenario {
   readonly name: string
   /** The names of the processes. */
   readonly processes: readonly string[]
-  /** The number of servers. Default 1. Of three, the first leads, and each process connects to another one. */
+  /** The number of servers. Default 1. Of three, the first leads. The first process connects to the last, which can lag. */
   readonly servers?: 1 | 3
   /** Faults that make no sense here. */
   readonly without?: readonly FaultKind[]
@@ -132,8 +132,8 @@ export class World {
       await run(process, client)
     }
     this.#processes = processes.map((name, nth) => {
-      const own = addresses.map((_, i) => addresses[(nth + i) % addresses.length] as string)
-      return new Automaton(() => Promise.resolve(new Process(name, nth, own, program, this.#packets)), keyOf)
+      const address = addresses.at((nth - 1) % addresses.length) as string
+      return new Automaton(() => Promise.resolve(new Process(name, nth, address, program, this.#packets)), keyOf)
     })
   }
 
