@@ -286,9 +286,9 @@ export class Connection implements TransportHandler {
     // The server answers a session's requests in their order. After any other reply no later one can be trusted.
     if (request?.xid !== xid) throw new JuteError(`a reply to xid ${xid} while ${request?.xid ?? 'none'} is due`)
     this.heartbeat.onAnswer()
-    if (isOutOfOrder) return this.session.onUnknownOperation(request, this.heartbeat.lastAnswered)
+    if (isOutOfOrder) return this.session.onUnknownOperation(this, request, this.heartbeat.lastAnswered)
     this.#inflight.shift()
-    this.session.onReply(request, zxidHigh, zxidLow, err, reader, this.heartbeat.lastAnswered)
+    this.session.onReply(this, request, zxidHigh, zxidLow, err, reader, this.heartbeat.lastAnswered)
   }
 
   // Writing

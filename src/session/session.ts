@@ -221,7 +221,15 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     if (this.#identity.renewsLease) this.lease.renew(sentAt, now)
   }
 
-  onReply(request: Request, zxidHigh: number, zxidLow: number, err: number, body: Reader, now: number): void {
+  onReply(
+    connection: Connection,
+    request: Request,
+    zxidHigh: number,
+    zxidLow: number,
+    err: number,
+    body: Reader,
+    now: number,
+  ): void {
     const { op, sentAt } = request
     // Only replies advance the zxid. After a notification, more events of the same transaction may follow
     // (ZOOKEEPER-4655).
@@ -234,7 +242,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
       if (err === 0) this.#onLeaderAnswer(op, sentAt)
     }
     this.diagnostics.onReply()
-    this.requests.onReply(this.#connection as Connection, request, err, body)
+    this.requests.onReply(connection, request, err, body)
   }
 
   /** A multi does not count, because its header has no error if it fails. */
@@ -244,11 +252,11 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
   }
 
   /** The server does not know a request's operation. It answers nothing else, so the connection ends. */
-  onUnknownOperation(request: Request, now: number): void {
+  onUnknownOperation(connection: Connection, request: Request, now: number): void {
     if (request.sentAt !== undefined) this.renewLease(request.sentAt, now)
     this.diagnostics.onReply()
     const { name } = request.op
-    this.requests.onUnknownOperation(this.#connection as Connection, request)
+    this.requests.onUnknownOperation(connection, request)
     this.hosts.reconnect(`the server closes the connection, because it does not know ${name}`)
   }
 

@@ -4,6 +4,7 @@ import { onAbort } from '../../runtime/abort.ts'
 import type { Encodable, ErrorCode, ErrorContext, Fate, Operation, WatchKind } from '../../protocol/index.ts'
 import { codeOf, JuteError, Reader, ZooKeeperError } from '../../protocol/index.ts'
 import type { Watch } from '../watches/one-shot-watches.ts'
+import type { WatchManager } from '../watches/watch-manager.ts'
 
 /** What only some calls have. `V` is what the call resolves to. */
 export interface CallDetails<Q, V> {
@@ -60,11 +61,6 @@ const UNDECIDED: readonly ErrorCode[] = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', '
 
 /** Most calls have none. */
 export const NO_DETAILS: AnyDetails = {}
-
-/** Arms the watch of a request when the server has set it. */
-interface Arming {
-  arm(kind: WatchKind, watch: Watch, isWanted: boolean): void
-}
 
 /**
  * One call of a method of the client, until it is settled. It settles only once. Later attempts have no effect. All
@@ -146,7 +142,7 @@ export class Request {
    * @returns false if the server rejected the request
    * @throws JuteError if the body cannot be decoded as the reply; the request is then rejected too
    */
-  answer(err: number, body: Reader, watches: Arming): boolean {
+  answer(err: number, body: Reader, watches: Pick<WatchManager, 'arm'>): boolean {
     const { op, path, result } = this
     const { watch, expectedError } = this.details
     const isExpected = err !== 0 && expectedError?.errno === err

@@ -125,7 +125,7 @@ export class Requests {
 
   #sendWhile(connection: RequestSender, isNext: (request: Request) => boolean): void {
     for (const request of this.#backlog?.drain(isNext) ?? []) {
-      if (isKnown(connection, request)) {
+      if (makeKnown(connection, request)) {
         connection.send(request, this.#nextXid(), Infinity)
       } else {
         request.fail('UNIMPLEMENTED', 'notSent', { detail: lacking(connection, request) })
@@ -237,7 +237,7 @@ export class Requests {
   #sendOrQueue(request: Request): void {
     const { maxRequestBytes } = this.#limits
     const { usableConnection: connection } = this.#owner
-    if (connection !== undefined && !isKnown(connection, request))
+    if (connection !== undefined && !makeKnown(connection, request))
       return this.#refuse(request, 'UNIMPLEMENTED', lacking(connection, request))
     const mustWait = this.#backlog?.isEmpty === false || connection?.takes(request) !== true
     try {
@@ -305,8 +305,8 @@ const requestOf = <Q, R, V>(
 ): Request =>
   new Request(op, body, path, result as Request['result'], signal, (details as AnyDetails | undefined) ?? NO_DETAILS)
 
-/** Returns false if the server lacks the request's operation, and there is no fallback. */
-const isKnown = ({ version }: RequestSender, request: Request): boolean =>
+/** Replaces the operation by its fallback if the server lacks it. Returns false if there is no fallback. */
+const makeKnown = ({ version }: RequestSender, request: Request): boolean =>
   !version.lacks(request.since) || request.fallBack()
 
 const mayLeave = (connection: RequestSender, request: Request): boolean =>
