@@ -1,7 +1,7 @@
 // One request, from the call until it is settled.
 import type { Timestamp } from '../../runtime/clock.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import type { Encodable, ErrorCode, ErrorContext, Fate, Operation, WatchKind } from '../../protocol/index.ts'
+import type { Encodable, ErrorCode, ErrorContext, Fate, Operation } from '../../protocol/index.ts'
 import { codeOf, JuteError, Reader, ZooKeeperError } from '../../protocol/index.ts'
 import type { Watch } from '../watches/one-shot-watches.ts'
 import type { WatchManager } from '../watches/watch-manager.ts'
