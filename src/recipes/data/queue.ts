@@ -101,7 +101,8 @@ export class Queue implements AsyncDisposable {
   }
 
   /**
-   * Takes an item if there is one. Otherwise resolves with null. Throws as {@link take}.
+   * Takes an item if the client knows of one. Otherwise resolves with null, without a request. A server that lags behind
+   * tells the client late of new items, for which {@link take} waits. Throws as {@link take}.
    * @example
    * await using queue = new Queue(zk, '/queues/mails')
    * await queue.tryTake() // => null
