@@ -129,7 +129,9 @@ export class Markdown {
       return '</table></div>'
     }
     rules.td_open = (tokens, i, options, _, self) => {
-      if ((tokens[i + 1]?.content.length ?? 0) >= LONG_CELL) tokens[i]?.attrSet('class', 'long')
+      const length = tokens[i + 1]?.content.length ?? 0
+      if (length >= LONG_CELL) tokens[i]?.attrSet('class', 'long')
+      else if (length > 0 && length <= SHORT_CELL) tokens[i]?.attrSet('class', 'short')
       return self.renderToken(tokens, i, options)
     }
     // A column without a name has no header cell.
@@ -193,6 +195,8 @@ interface StateBlock {
 
 /** The number of characters from which on a cell needs some width on a phone. */
 const LONG_CELL = 30
+/** The number of characters up to which a cell stays in one line, such as `1.00 ± 0.02`. */
+const SHORT_CELL = 12
 
 /** Code may be broken after these signs, but not within a name: columns of tables are narrow. */
 const breakable = (code: string): Html[] =>

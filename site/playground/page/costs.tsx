@@ -58,7 +58,7 @@ export function Costs({ playground }: Props) {
           <Series key={id} recipe={id} points={all} scale={scale} />
         ))}
         {points.size === 0 && (
-          <text class="faint" x={WIDTH / 2} y={HEIGHT / 2} text-anchor="middle">
+          <text class="faint" x={WIDTH / 2} y={HEIGHT / 2 - 12} text-anchor="middle">
             no release yet
           </text>
         )}
