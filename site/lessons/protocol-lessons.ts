@@ -89,7 +89,7 @@ export const order: Lesson = {
         answer: 1,
         play: [{ settle: true }],
         explanation:
-          'An answer contains the xid of the request, and neither its path nor its opcode. The server also answers in the order of the requests, so the client only compares: an answer with another xid than the oldest request has means that the connection is broken.',
+          'An answer contains the xid of the request, and not its opcode. The server also answers in the order of the requests, so the client only compares: an answer with another xid than the oldest request has means that the connection is broken.',
         focus: { frame: { kind: 'answer' } },
       },
     },

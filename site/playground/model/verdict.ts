@@ -9,7 +9,9 @@ export const describeOverlap = ({ clients: [one, other], from, until }: Overlap)
 export function describeVerdict({ overlaps, entries, outside, unfinished }: Verdict): string {
   const inside =
     entries === 0
-      ? 'No client called enter(), so there is nothing to judge.'
+      ? unfinished.length > 0
+        ? 'The judge has seen no call of enter() in this run, so there is nothing to judge.'
+        : 'No client called enter(), so there is nothing to judge.'
       : overlaps.length > 0
         ? `Broken: ${plural(overlaps.length, 'overlap')} in ${plural(entries, 'entry', 'entries')}.`
         : `Right so far: one client at a time, ${plural(entries, 'entry', 'entries')}.`
