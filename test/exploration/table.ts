@@ -5,7 +5,7 @@ export interface Row extends Result {
   readonly title: string
 }
 
-const BEGIN = '<!-- written by npm run test:exploration -- --write -->\n'
+const BEGIN = '<!-- written in the repository by npm run test:exploration -- --write -->\n'
 const END = '<!-- end -->\n'
 
 export function tableOf(rows: readonly Row[]): string {
