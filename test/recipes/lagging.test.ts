@@ -1,7 +1,7 @@
 // What is decided at a server that lags behind: a decision that rests on absence is made behind a sync or by a write.
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
-import { Barrier, Counter, Lease, SharedValue } from '../../src/recipes/index.ts'
+import { Barrier, Counter, Lease, Queue, SharedValue, type QueueItem } from '../../src/recipes/index.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
@@ -9,7 +9,7 @@ interface Case {
   /** Prepares the tree before the follower lags. */
   prepare?: (client: Client) => Promise<unknown>
   /** What another client writes, which the follower does not know yet. */
-  write: (client: Client) => Promise<unknown>
+  write: (client: Client, prepared: unknown) => Promise<unknown>
   /** The call at the follower. */
   decide: (client: Client) => Promise<unknown>
   expected: unknown
@@ -61,6 +61,21 @@ const cases: Readonly<Record<string, Case>> = {
     },
     expected: null,
   },
+  'tryTake() of a Queue takes an item that was put': {
+    write: client => new Queue(client, '/queue').put('new'),
+    decide: takenBy,
+    expected: 'new',
+  },
+  'tryTake() of a Queue takes an item that was given back': {
+    prepare: async client => {
+      await using queue = new Queue(client, '/queue')
+      await queue.put('again')
+      return await queue.take()
+    },
+    write: (_client, prepared) => (prepared as QueueItem).release(),
+    decide: takenBy,
+    expected: 'again',
+  },
   'release() of a Lease ends the lease that its holder has': {
     prepare: client => client.ensurePath('/lease'),
     write: client => leaseOf(client, 'host-1').tryAcquire(),
@@ -75,6 +90,11 @@ const cases: Readonly<Record<string, Case>> = {
 
 const leaseOf = (client: Client, id: string, count?: number) =>
   new Lease(client, '/lease', { id, count, duration: 3_600_000 })
+async function takenBy(client: Client): Promise<string> {
+  await using queue = new Queue(client, '/queue')
+  return String((await queue.tryTake())?.data)
+}
+
 const codeOf = (error: unknown) => (error as { code?: unknown } | undefined)?.code
 
 describe('at a follower that lags,', () => {
@@ -85,10 +105,10 @@ describe('at a follower that lags,', () => {
         const [follower] = ensemble.others
         const writer = await ensemble.open([ensemble.leader])
         const client = await ensemble.open([follower])
-        if (prepare !== undefined) await ensemble.settled(prepare(writer))
+        const prepared = prepare && (await ensemble.settled(prepare(writer)))
         await ensemble.settled(client.sync('/'))
         follower.lag(500)
-        await ensemble.settled(write(writer))
+        await ensemble.settled(write(writer, prepared))
         expect(await ensemble.settled(decide(client))).to.deep.equal(expected)
         await ensemble.settled(client.settled())
       } finally {

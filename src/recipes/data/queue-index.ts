@@ -30,7 +30,17 @@ export class QueueIndex {
   /** Replaces all names of a directory. */
   load(directory: QueueDirectory, names: readonly string[]): void {
     this.#names[directory] = new Set(names.filter(name => ITEM.test(name)))
-    this.#available = [...this.#names.entries].filter(name => this.#isAvailable(name)).sort()
+    this.#sort()
+  }
+
+  /** Adds the items that exist and are not taken, according to lists that may be older than what is known. */
+  offer(entries: readonly string[], taken: ReadonlySet<string>): void {
+    for (const name of entries) {
+      if (!ITEM.test(name) || taken.has(name) || this.#picked.has(name)) continue
+      this.#names.taken.delete(name)
+      this.#names.entries.add(name)
+    }
+    this.#sort()
   }
 
   /** A node was created or deleted. */
@@ -64,6 +74,10 @@ export class QueueIndex {
   putBack(name: string): void {
     this.#picked.delete(name)
     this.#update(name)
+  }
+
+  #sort(): void {
+    this.#available = [...this.#names.entries].filter(name => this.#isAvailable(name)).sort()
   }
 
   #isAvailable(name: string): boolean {

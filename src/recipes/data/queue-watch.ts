@@ -80,6 +80,19 @@ export class QueueWatch {
     this.#changed.notify()
   }
 
+  /**
+   * Learns of items to take by lists behind a sync, because the connected server may lag behind. An event that was
+   * handled before may be newer than the lists, so they take no item away. A call that tries a wrong one learns that.
+   */
+  async refresh(signal: AbortSignal): Promise<void> {
+    const list = (directory: QueueDirectory) => this.#list(join(this.#path, directory))
+    const read = () => Promise.all([this.#client.sync(this.#path, { signal }), list('entries'), list('taken')])
+    const [, entries, taken] = await this.#client.retry(read, { signal })
+    this.#stop.signal.throwIfAborted()
+    this.index.offer(entries, new Set(taken))
+    this.#changed.notify()
+  }
+
   /** Removes the watches, and resolves when they are gone. Calls that wait reject with the reason. */
   async close(reason: Error): Promise<void> {
     this.#stop.abort(reason)

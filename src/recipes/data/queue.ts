@@ -101,8 +101,8 @@ export class Queue implements AsyncDisposable {
   }
 
   /**
-   * Takes an item if the client knows of one. Otherwise resolves with null, without a request. A server that lags behind
-   * tells the client late of new items, for which {@link take} waits. Throws as {@link take}.
+   * Takes an item if the queue has one that is not taken. Otherwise resolves with null, after a sync and two lists,
+   * because the connected server may lag behind. Throws as {@link take}.
    * @example
    * await using queue = new Queue(zk, '/queues/mails')
    * await queue.tryTake() // => null
@@ -253,13 +253,15 @@ export class Queue implements AsyncDisposable {
       const watch = this.#watch
       await watch.loaded
       const pace = newPace(client)
+      let isRefreshed = false
       for (let losses = 0; ; losses++) {
         signal.throwIfAborted()
         const name = watch.pick(losses)
         if (name === undefined) {
-          if (!waits) return null
+          if (!waits && isRefreshed) return null
           losses = -1
-          await watch.whenAvailable(signal)
+          await (waits ? watch.whenAvailable(signal) : watch.refresh(signal))
+          isRefreshed = true
           continue
         }
         claim = new ItemClaim(this.#owner, name)

@@ -49,6 +49,16 @@ describe('the index of a queue', () => {
     expect(index.isEmpty, 'an item that is completed is deleted before its mark').to.equal(true)
   })
 
+  it('takes no item away because of lists that are older than an event, and offers none that a call tries to take', () => {
+    const index = new QueueIndex()
+    index.change('entries', item(4), true)
+    index.change('entries', item(1), true)
+    index.change('taken', item(3), true)
+    expect(index.pick(0, first)).to.equal(item(1))
+    index.offer([item(3), item(2), item(1), 'foreign', item(5)], new Set([item(5)]))
+    expect([0, 1, 2, 3].map(() => index.pick(0, first))).to.deep.equal([item(2), item(3), item(4), undefined])
+  })
+
   it('offers more items of the first priority to a consumer that has lost some to others', () => {
     const index = new QueueIndex()
     index.load('entries', [item(1), item(2), item(3), item(4), item(5), item(9, 500)])

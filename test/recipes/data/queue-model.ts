@@ -42,10 +42,33 @@ export class QueueModel {
     const world = this.#world
     let queue = this.open(host)
     while (!(await until())) {
-      const item = await queue.take({ timeout: oneOf(world.random, [5, 50, 500]) }).catch(() => undefined)
-      if (item !== undefined) await this.#process(this.#queues.get(queue) ?? 0n, item)
+      const taking =
+        world.random() < 0.7 ? queue.take({ timeout: oneOf(world.random, [5, 50, 500]) }) : this.#tryTake(queue)
+      const item = await taking.catch(() => null)
+      if (item === null) await world.sleep(oneOf(world.random, [1, 20]))
+      else await this.#process(this.#queues.get(queue) ?? 0n, item)
       queue = await this.#reopened(host, queue)
     }
+  }
+
+  /** Checks a null: no item was free from the call to its end, unless one was taken or given back meanwhile. */
+  async #tryTake(queue: Queue): Promise<QueueItem | null> {
+    const before = this.#present()
+    const item = await queue.tryTake({ timeout: 500 })
+    const after = this.#present()
+    this.#happened(item === null ? 'found nothing' : 'found an item')
+    const missed = before.free.find(name => after.free.includes(name))
+    if (item === null && missed !== undefined && before.changes === after.changes)
+      this.#world.violations.push(`tryTake() resolved with null although ${missed} was free`)
+    return item
+  }
+
+  /** The items that are not taken, and a number that grows when one is taken or given back. */
+  #present(): { free: string[]; changes: number | undefined } {
+    const { nodes } = this.#world.server.snapshot()
+    const entries = [...nodes.keys()].flatMap(path => /^\/queue\/entries\/(.+)/.exec(path)?.[1] ?? [])
+    const free = entries.filter(name => !nodes.has(`/queue/taken/${name}`))
+    return { free, changes: nodes.get('/queue/taken')?.stat.cversion }
   }
 
   open({ client }: Host): Queue {
