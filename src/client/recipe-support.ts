@@ -72,17 +72,17 @@ export const connectionsOf = (client: Client): number => client[internals]().ses
  * Sets a one-shot watch on the data of each of several nodes, by one request, which reads nothing. A watch is called at
  * once if its node does not exist, or has changed since a transaction. From 3.8.4 and 3.9.2 on, a watch on a node that
  * the session may not read is never called. Sends the request before it returns.
- * @param since the zxid of that transaction
+ * @param zxid of that transaction
  * @returns undefined, and sends nothing, if the session has a persistent watch on one of the paths
  */
 export function watchTogether(
   client: Client,
   nodes: readonly { path: string; callback: WatchCallback; signal: AbortSignal }[],
-  since: bigint,
+  zxid: bigint,
 ): Promise<void> | undefined {
   const { session, root, view: owner } = client[internals]()
   const watches = nodes.map(node => ({ ...node, serverPath: root.add(node.path), owner }))
-  return session.watches.setTogether(watches, since)
+  return session.watches.watchTogether(watches, zxid)
 }
 
 function leaderCheckOf(client: Client): LeaderCheck {

@@ -280,3 +280,6 @@ export class Reader implements FieldReader {
 const buffers = Buffer
 
 const NO_BYTES = buffers.alloc(0)
+
+/** Returns a long whose upper and lower 32 bits were read as ints. */
+export const longOf = (high: number, low: number): bigint => (BigInt(high) << 32n) | BigInt(low >>> 0)

@@ -1,8 +1,9 @@
 // Notices that the wall clock has jumped ahead of the monotonic clock. This happens when a suspended machine continues.
 import { readClocks, type Clock } from './clock.ts'
 
-export interface JumpListener {
-  onClockJump(): void
+/** The lease of a session, which has something to check after a jump. */
+interface Checked {
+  check(): unknown
 }
 
 /** The time between two comparisons of the clocks, in milliseconds. */
@@ -13,12 +14,12 @@ const TOLERANCE = 100
 const known = new WeakMap<Clock, ClockJumps>()
 
 /**
- * Compares the two clocks every second, and reports each jump to all listeners. All sessions with one clock share one
+ * Compares the two clocks every second, and lets each lease be checked after a jump. All sessions with one clock share one
  * timer: with a timer each, a process with thousands of sessions would never be idle, and V8 would not release memory.
  */
 export class ClockJumps {
   readonly #clock: Clock
-  readonly #listeners = new Set<JumpListener>()
+  readonly #leases = new Set<Checked>()
   /** Wall-clock time minus monotonic time at the last report, or less if the wall clock was set back since. */
   #ahead = 0
   #timer: unknown
@@ -34,17 +35,17 @@ export class ClockJumps {
     return jumps
   }
 
-  add(listener: JumpListener): void {
+  add(lease: Checked): void {
     const { now, wall } = readClocks(this.#clock)
-    const isFirst = this.#listeners.size === 0
+    const isFirst = this.#leases.size === 0
     if (isFirst) this.#ahead = wall - now
-    this.#listeners.add(listener)
+    this.#leases.add(lease)
     // In workerd the timer ends with the request in which it was set, though other requests may have sessions too.
     if (isFirst || now > this.#firesAt + INTERVAL) this.#schedule(now)
   }
 
-  remove(listener: JumpListener): void {
-    if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#clock.clearTimeout(this.#timer)
+  remove(lease: Checked): void {
+    if (this.#leases.delete(lease) && this.#leases.size === 0) this.#clock.clearTimeout(this.#timer)
   }
 
   #schedule(now: number): void {
@@ -59,6 +60,6 @@ export class ClockJumps {
     const ahead = wall - now
     const hasJumped = ahead > this.#ahead + TOLERANCE
     if (hasJumped || ahead < this.#ahead) this.#ahead = ahead
-    if (hasJumped) for (const listener of [...this.#listeners]) listener.onClockJump()
+    if (hasJumped) for (const lease of [...this.#leases]) lease.check()
   }
 }

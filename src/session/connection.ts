@@ -7,6 +7,7 @@ import {
   Framer,
   FrameTooLong,
   JuteError,
+  longOf,
   Reader,
   WatcherEvent,
   Writer,
@@ -48,6 +49,19 @@ export interface ConnectionSettings {
   maxReplyBytes: number
 }
 
+// How far a connection has come. Each stage includes those before it.
+
+/** The transport is not open yet. */
+const DIALLING = 0
+const OPENED = 1
+/** The server has proved that it speaks the protocol that the dial chose, TLS or plaintext. */
+const PROVEN = 2
+/** The server has accepted the session in its handshake. */
+const ESTABLISHED = 3
+/** SASL is complete, or the session does not use it. */
+const READY = 4
+const ENDED = 5
+
 /** Shared by all connections: a frame is decoded synchronously from start to end, so only one is ever in use. */
 const reader = new Reader()
 
@@ -76,16 +90,9 @@ export class Connection implements TransportHandler {
   /** When the first request of this turn was encoded. The batch is sent at that time or later. */
   #batchStart: Timestamp | undefined
 
-  /** True if the server has proved that it speaks the protocol that the dial chose, TLS or plaintext. */
-  #isProven = false
+  /** A number and not one of six, because the compiler would otherwise assume that a field read twice has not changed. */
+  #stage: number = DIALLING
   #connectSentAt: Timestamp | undefined
-  /** The session timeout that the server chose, in milliseconds; 0 before the handshake. */
-  #timeout = 0
-  #isOpen = false
-  #isEstablished = false
-  /** True if SASL is complete, or the session does not use it. */
-  #isReady = false
-  #isDead = false
 
   /** @param attemptTimeout longest time from dialling to {@link startHeartbeat}, in milliseconds */
   constructor(
@@ -120,9 +127,9 @@ export class Connection implements TransportHandler {
   // From the transport
 
   opened(): void {
-    if (this.#isDead) return
-    this.#isOpen = true
-    this.#isProven = this.#settings.dial.mismatch?.provenByOpening ?? true
+    if (this.#stage === ENDED) return
+    const isProven = this.#settings.dial.mismatch?.provenByOpening ?? true
+    this.#stage = isProven ? PROVEN : OPENED
     this.session.lease.check()
     this.#connectSentAt = readClocks(this.#clock)
     this.#writer.frame(() => ConnectRequest.write(this.#writer, this.session.connectRequest))
@@ -130,12 +137,14 @@ export class Connection implements TransportHandler {
   }
 
   received(chunk: Buffer): void {
-    if (this.#isDead) return
+    if (this.#stage === ENDED) return
     const now = readClocks(this.#clock)
     this.session.lease.check(now)
     this.heartbeat.onReceived(now.now)
-    if (!this.#isProven && this.#settings.dial.mismatch?.recognizes(chunk) === true) return this.#failMismatch()
-    this.#isProven = true
+    if (this.#stage < PROVEN) {
+      if (this.#settings.dial.mismatch?.recognizes(chunk) === true) return this.#failMismatch()
+      this.#stage = PROVEN
+    }
     try {
       this.#framer.push(chunk)
     } catch (error) {
@@ -145,12 +154,12 @@ export class Connection implements TransportHandler {
   }
 
   closed(cause?: Error): void {
-    if (this.#isDead) return
+    if (this.#stage === ENDED) return
     this.session.lease.check()
     // A listener of the lease may have ended the session.
-    if (this.#hasEnded()) return
+    if (this.#stage === ENDED) return
     if (cause instanceof PermanentError) return this.#failPermanently(cause)
-    if (!this.#isProven && isSilent(cause) && this.#probeMismatch(cause)) return
+    if (this.#stage < PROVEN && isSilent(cause) && this.#probeMismatch(cause)) return
     this.#failClosed(cause)
   }
 
@@ -160,7 +169,7 @@ export class Connection implements TransportHandler {
    */
   #probeMismatch(cause?: Error): boolean {
     const probe = this.#settings.dial.mismatch?.probe(this.address, isMismatch => {
-      if (this.#isDead) return
+      if (this.#stage === ENDED) return
       if (isMismatch) this.#failMismatch(cause)
       else this.#failClosed(cause)
     })
@@ -172,8 +181,9 @@ export class Connection implements TransportHandler {
 
   /** Starts the heartbeat. From now on the connection is kept alive. */
   startHeartbeat(): void {
-    this.#isReady = true
-    if (!this.#isDead) this.heartbeat.start(this.#timeout)
+    if (this.#stage === ENDED) return
+    this.#stage = READY
+    this.heartbeat.start()
   }
 
   /** Returns false if the request must wait, so that no write is in flight beside an operation that may be unknown. */
@@ -222,8 +232,8 @@ export class Connection implements TransportHandler {
 
   /** Drops the socket without a call to the owner. */
   destroy(): void {
-    if (this.#isDead) return
-    this.#isDead = true
+    if (this.#stage === ENDED) return
+    this.#stage = ENDED
     this.heartbeat.stop()
     this.#transport.destroy()
   }
@@ -231,13 +241,14 @@ export class Connection implements TransportHandler {
   // Frames
 
   #onFrame(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
-    if (this.#isDead) return
+    if (this.#stage === ENDED) return
     const { observeFrame } = this.session
-    if (observeFrame !== undefined) observeReceived(observeFrame, bytes.subarray(start, end), !this.#isEstablished)
+    const isHandshake = this.#stage < ESTABLISHED
+    if (observeFrame !== undefined) observeReceived(observeFrame, bytes.subarray(start, end), isHandshake)
     // The user's callback may have closed the client.
-    if (this.#hasEnded()) return
+    if (this.#stage === ENDED) return
     reader.reset(bytes, start, end, isOwn)
-    if (!this.#isEstablished) return this.#onHandshake()
+    if (isHandshake) return this.#onHandshake()
     // The fields of a ReplyHeader, without an object for them and without a bigint.
     const xid = reader.int()
     const zxidHigh = reader.int()
@@ -245,7 +256,7 @@ export class Connection implements TransportHandler {
     const err = reader.int()
     switch (xid) {
       case xids.notification:
-        return this.session.onEvent(WatcherEvent.read(reader), zxidOf(zxidHigh, zxidLow))
+        return this.session.onEvent(WatcherEvent.read(reader), longOf(zxidHigh, zxidLow))
       case xids.ping: {
         const sentAt = this.heartbeat.onPong()
         if (sentAt !== undefined) this.session.renewLease(sentAt, this.heartbeat.lastAnswered)
@@ -263,8 +274,7 @@ export class Connection implements TransportHandler {
   #onHandshake(): void {
     const response = readConnectResponse(reader)
     if ('refusedWith' in response) return this.fail(`the server refused the handshake (error ${response.refusedWith})`)
-    this.#isEstablished = true
-    this.#timeout = response.timeOut
+    this.#stage = ESTABLISHED
     const sentAt = this.#connectSentAt ?? readClocks(this.#clock)
     this.#connectSentAt = undefined
     this.session.onHandshake(response, sentAt)
@@ -308,16 +318,21 @@ export class Connection implements TransportHandler {
 
   #flush(): void {
     this.#batchStart = undefined
-    if (this.#isDead || this.#writer.pending === 0) return
+    if (this.#stage === ENDED || this.#writer.pending === 0) return
     this.heartbeat.onSent()
     const bytes = this.#writer.take()
     this.#unwritten = 0
     const { observeFrame } = this.session
-    if (observeFrame !== undefined) observeSent(observeFrame, bytes, !this.#isEstablished)
+    if (observeFrame !== undefined) observeSent(observeFrame, bytes, this.#stage < ESTABLISHED)
     this.#transport.write(bytes)
   }
 
   // From the heartbeat
+
+  /** True from {@link startHeartbeat} until the end of the connection. */
+  get isReady(): boolean {
+    return this.#stage === READY
+  }
 
   /** When the oldest request without a reply was sent, by {@link Clock.now}; Infinity if there is none. */
   get oldestRequestSentAt(): number {
@@ -334,23 +349,22 @@ export class Connection implements TransportHandler {
 
   /** The session was not established, or not authenticated, within the time for one attempt. */
   onAttemptTimeout(): void {
-    const missing = this.#isEstablished
-      ? 'not authenticated'
-      : this.#isOpen
-        ? 'connected, but no session'
-        : 'no connection'
-    const failure = temporary(`${missing} within ${this.#attemptTimeout} ms`)
-    const unanswered = this.#isEstablished ? undefined : this.#isOpen ? 'handshake' : 'connection'
-    this.#endWith({ ...failure, unanswered })
+    const [missing, unanswered] =
+      this.#stage >= ESTABLISHED
+        ? (['not authenticated', undefined] as const)
+        : this.#stage >= OPENED
+          ? (['connected, but no session', 'handshake'] as const)
+          : (['no connection', 'connection'] as const)
+    this.#endWith({ ...temporary(`${missing} within ${this.#attemptTimeout} ms`), unanswered })
   }
 
   // The end
 
   #failClosed(cause?: Error): void {
-    if (!this.#isOpen && cause !== undefined) return this.#endWith(failureToOpen(cause), cause)
-    if (this.#isEstablished && !this.#isReady)
+    if (this.#stage === DIALLING && cause !== undefined) return this.#endWith(failureToOpen(cause), cause)
+    if (this.#stage === ESTABLISHED)
       return this.#endWith({ ...temporary('the server closed the connection during SASL'), isDuringSasl: true }, cause)
-    const when = this.#isEstablished ? '' : ' before the end of the handshake'
+    const when = this.#stage < ESTABLISHED ? ' before the end of the handshake' : ''
     this.fail(`the server closed the connection${when}`, cause)
   }
 
@@ -358,7 +372,8 @@ export class Connection implements TransportHandler {
     if (error instanceof FrameTooLong)
       this.#inflight.oldest?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
     const { message } = error
-    const failure = this.#isEstablished ? temporary(`the server sent ${message}`) : failureOfHandshake(chunk, message)
+    const failure =
+      this.#stage < ESTABLISHED ? failureOfHandshake(chunk, message) : temporary(`the server sent ${message}`)
     this.#endWith(failure, error, 'PROTOCOL')
   }
 
@@ -374,25 +389,18 @@ export class Connection implements TransportHandler {
     this.#endWith({ detail: cause.message, outlook: 'permanent' }, cause, 'PROTOCOL')
   }
 
-  /** A method, because the compiler assumes that a field read twice has not changed. */
-  #hasEnded(): boolean {
-    return this.#isDead
-  }
-
   #endWith(failure: AttemptFailure, cause?: Error, code?: ErrorCode): void {
-    if (this.#isDead) return
+    if (this.#stage === ENDED) return
+    const wasEstablished = this.#stage >= ESTABLISHED
     this.destroy()
     const detail = `${hostPortOf(this.address)}: ${failure.detail}`
-    const context: ErrorContext = this.#isEstablished
+    const context: ErrorContext = wasEstablished
       ? { fate: 'unknown', detail, cause }
       : { op: 'connect', fate: 'notSent', detail, cause }
-    const error = new ZooKeeperError(code ?? (this.#isEstablished ? 'CONNECTIONLOSS' : 'NOSERVER'), context)
+    const error = new ZooKeeperError(code ?? (wasEstablished ? 'CONNECTIONLOSS' : 'NOSERVER'), context)
     this.session.onConnectionLost(error, failure)
   }
 }
-
-/** Returns a zxid whose upper and lower 32 bits are given as signed integers. */
-export const zxidOf = (high: number, low: number): bigint => (BigInt(high) << 32n) | BigInt(low >>> 0)
 
 /**
  * True if the server does not know the operation. A server that only rejects it, because TTLs are disabled, sends a

@@ -11,8 +11,6 @@ const PING_SHARE = 0.3
 export class Heartbeat {
   readonly #clock: Clock
   readonly #connection: Connection
-  /** Session timeout, ms; 0 before {@link start}. */
-  #timeout = 0
   #lastSent = 0
   #lastReceived = 0
   readonly #pings: Timestamp[] = []
@@ -25,7 +23,7 @@ export class Heartbeat {
   #suspicion: 'sent' | 'answered' | undefined
   /** The timer may fire early, which is harmless. */
   #timer: unknown
-  /** When the timer fires. Infinity: no timer is set. -Infinity: {@link stop} was called. */
+  /** When the timer fires. Infinity: no timer is set. -Infinity: none may be set any more. */
   #firesAt = Infinity
 
   constructor(clock: Clock, attemptTimeout: number, connection: Connection) {
@@ -37,17 +35,15 @@ export class Heartbeat {
   /**
    * Starts the heartbeat. Before this, not even a ping is sent, because a server that requires authentication would
    * close the connection.
-   * @param timeout session timeout in milliseconds
    */
-  start(timeout: number): void {
-    this.#timeout = timeout
+  start(): void {
     this.#lastAnswered = this.#clock.now()
     this.#beat()
   }
 
   /** Checks now what each beat checks. Does nothing before {@link start} and after {@link stop}. */
   beat(): void {
-    if (this.#timeout > 0 && this.#firesAt !== -Infinity) this.#beat()
+    if (this.#connection.isReady) this.#beat()
   }
 
   stop(): void {
@@ -94,7 +90,7 @@ export class Heartbeat {
 
   #fire(): void {
     this.#firesAt = Infinity
-    if (this.#timeout > 0) this.#beat()
+    if (this.#connection.isReady) this.#beat()
     else this.#connection.onAttemptTimeout()
   }
 
@@ -105,24 +101,26 @@ export class Heartbeat {
    * events, or a frame that never ends, but answers nothing for the session timeout while a reply is due.
    */
   #beat(): void {
-    const nextCheckIn = this.#connection.session.onBeat()
-    if (this.#firesAt === -Infinity) return
+    const { session } = this.#connection
+    const nextCheckIn = session.onBeat()
+    if (!this.#connection.isReady) return
+    const { timeout } = session
     const now = this.#clock.now()
     const oldestSentAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#connection.oldestRequestSentAt)
-    const silentUntil = Math.max(this.#lastReceived + (this.#timeout * 2) / 3, oldestSentAt + this.#timeout / 3)
-    const unansweredUntil = Math.max(this.#lastAnswered, oldestSentAt) + this.#timeout
+    const silentUntil = Math.max(this.#lastReceived + (timeout * 2) / 3, oldestSentAt + timeout / 3)
+    const unansweredUntil = Math.max(this.#lastAnswered, oldestSentAt) + timeout
     const isSilent = now >= silentUntil
     if (isSilent || now >= unansweredUntil) {
-      const [missing, since] = isSilent
+      const [missing, last] = isSilent
         ? (['sent', this.#lastReceived] as const)
         : (['answered', this.#lastAnswered] as const)
       if (this.#suspicion === missing)
-        return this.#connection.fail(`the server ${missing} nothing for ${Math.round(now - since)} ms`)
+        return this.#connection.fail(`the server ${missing} nothing for ${Math.round(now - last)} ms`)
       this.#suspicion = missing
       return this.#fireIn(0, now)
     }
-    if (now >= this.#lastSent + this.#timeout * PING_SHARE) this.#pings.push(this.#connection.sendPing())
-    const next = Math.min(silentUntil, unansweredUntil, this.#lastSent + this.#timeout * PING_SHARE, now + nextCheckIn)
+    if (now >= this.#lastSent + timeout * PING_SHARE) this.#pings.push(this.#connection.sendPing())
+    const next = Math.min(silentUntil, unansweredUntil, this.#lastSent + timeout * PING_SHARE, now + nextCheckIn)
     this.#fireIn(Math.max(1, next - now), now)
   }
 }

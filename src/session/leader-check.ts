@@ -35,7 +35,7 @@ interface Question {
   readonly connection: RequestSender
   isPending: boolean
   /** When the leader was first asked and has not confirmed the session since; Infinity if it has. */
-  since: number
+  askedAt: number
   /** The earliest time of the next question. */
   notBefore: number
 }
@@ -110,7 +110,7 @@ export class LeaderCheck {
     const isNeeded = lease.isHeld || this.#awaited > 0 || this.#waiting.size > 0
     if (connection === undefined || !isNeeded) return Infinity
     if (this.#question?.connection !== connection)
-      this.#question = { connection, isPending: false, since: Infinity, notBefore: -Infinity }
+      this.#question = { connection, isPending: false, askedAt: Infinity, notBefore: -Infinity }
     const question = this.#question
     const now = this.#settings.clock.now()
     const leaveIn = this.#leaveIn(question, now)
@@ -138,11 +138,11 @@ export class LeaderCheck {
    * is left saves a lock there. Each answer there renews the lease, so the client leaves again only after a longer wait.
    * If the lease has expired, there is nothing to save.
    */
-  #leaveIn({ since }: Question, now: number): number {
+  #leaveIn({ askedAt }: Question, now: number): number {
     const { lease, timeout } = this.#session
     if (lease.expired) return Infinity
     const patience = timeout * (lease.isHeld ? HOLDER_PATIENCE : WAITER_PATIENCE)
-    return Math.max(lease.confirmedFor(), since + patience - now)
+    return Math.max(lease.confirmedFor(), askedAt + patience - now)
   }
 
   #leave(): number {
@@ -157,7 +157,7 @@ export class LeaderCheck {
     const { connection } = question
     const startedAt = this.#settings.clock.now()
     question.isPending = true
-    question.since = Math.min(question.since, startedAt)
+    question.askedAt = Math.min(question.askedAt, startedAt)
     try {
       if (!lease.awaitsWrite) await requests.sendOn(connection, operations.sync, { path: '/' }, () => undefined)
       if (lease.awaitsWrite) await this.#write(connection)
@@ -167,7 +167,7 @@ export class LeaderCheck {
     }
     question.isPending = false
     if (lease.confirmedFor() > 0) {
-      question.since = Infinity
+      question.askedAt = Infinity
       this.end()
     }
     this.#beat()

@@ -1,10 +1,11 @@
 // One session across many connections: the only owner of its state, and the only file that connects the folders below.
 // May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import { CallbackRunner } from '../runtime/callbacks.ts'
-import { ClockJumps, type JumpListener } from '../runtime/clock-jumps.ts'
+import { ClockJumps } from '../runtime/clock-jumps.ts'
 import { LONGEST_TIMER, type Timestamp } from '../runtime/clock.ts'
 import { deferred, type Deferred } from '../runtime/deferred.ts'
 import {
+  longOf,
   ZooKeeperError,
   type ConnectRequest,
   type ConnectResponse,
@@ -18,7 +19,7 @@ import {
 import * as operations from '../protocol/operations.ts'
 import type { Address } from '../transport/transport.ts'
 import { Background } from './background.ts'
-import { Connection, zxidOf, type ConnectionSettings } from './connection.ts'
+import { Connection, type ConnectionSettings } from './connection.ts'
 import { Diagnostics, type DiagnosticsSettings } from './diagnostics.ts'
 import { Credentials, type Credential } from './life/credentials.ts'
 import type { LeaderCheck, LeaderCheckSettings } from './leader-check.ts'
@@ -68,7 +69,7 @@ const EXPIRY = 1.5
 /** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
 const MOST_CLOSED_DURING_SASL = 3
 
-export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, JumpListener {
+export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner {
   readonly #settings: SessionSettings
   readonly callbacks: CallbackRunner
   readonly background = new Background()
@@ -193,7 +194,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     const { sessionTimeout, readOnly } = this.#settings
     return {
       protocolVersion: 0,
-      lastZxidSeen: zxidOf(this.#zxidHigh, this.#zxidLow),
+      lastZxidSeen: longOf(this.#zxidHigh, this.#zxidLow),
       timeOut: sessionTimeout,
       ...this.#identity.credentials,
       readOnly,
@@ -206,8 +207,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     if (!isAlive) return this.#onSessionGone()
     const connection = this.#connection as Connection
     this.#timeout = timeOut
-    this.lease.hasExternalTimer = this.#settings.sasl === undefined
-    ClockJumps.of(this.#settings.clock).add(this)
+    ClockJumps.of(this.#settings.clock).add(this.lease)
     if (this.#identity.renewsLease && this.#closing === undefined) this.lease.start(sentAt, timeOut)
     this.diagnostics.onConnected(connection.address, readOnly)
     // A subscriber of zkwire:connect may have ended the session.
@@ -351,11 +351,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     this.onConnectionLost(errorOfLeaving(reason), temporary(reason))
   }
 
-  // Called by the clock, and by the lease
-
-  onClockJump(): void {
-    this.lease.check()
-  }
+  // Called by the lease
 
   /**
    * The session must be presumed lost. Only a server can report that it has expired, so the client keeps offering it to
@@ -416,7 +412,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     this.lease.hasExternalTimer = true
     if (this.#closing !== undefined) return this.#sendClose(connection)
     const state = readOnly ? 'connectedReadOnly' : 'connected'
-    this.watches.setAgain(connection, zxidOf(this.#zxidHigh, this.#zxidLow), state)
+    this.watches.setAgain(connection, longOf(this.#zxidHigh, this.#zxidLow), state)
     this.requests.sendQueued(connection)
     this.#enter(state)
     // Asks the leader now: at the first beat, in startHeartbeat(), the state was not 'connected' yet.
@@ -484,7 +480,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner, Ju
     if (isTerminal(this.state)) return
     this.#lastCause = cause ?? this.#lastCause
     for (const timer of [this.#closeTimer, this.#dialTimer]) this.#settings.clock.clearTimeout(timer)
-    ClockJumps.of(this.#settings.clock).remove(this)
+    ClockJumps.of(this.#settings.clock).remove(this.lease)
     this.hosts.end()
     this.#enter(state)
     const connection = this.#connection

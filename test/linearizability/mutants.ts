@@ -103,16 +103,20 @@ const createOrAdopt =
 export class LeaksItsNode extends Mutant {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const waiter = new PredecessorWaiter(this.queue)
-    return cancellable(this.queue.client, this.call('acquire', options), async signal => {
-      await waiter.waitForTurn(signal)
-      return this.hold(waiter.ownNode, options)
-    })
+    return cancellable(
+      this.queue.client,
+      { op: 'acquire', path: this.path, options, checks: this.checks },
+      async signal => {
+        await waiter.waitForTurn(signal)
+        return this.newHeld(waiter.ownNode, options)
+      },
+    )
   }
 }
 
 /** Assumes that its delete succeeded if the connection was lost. */
 export class IgnoresFailedDelete extends Mutant {
-  protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
+  protected override newHeld(ownNode: OwnNode, options: AcquireOptions): Held {
     const { client } = this.queue
     ownNode.remove = () => client.delete(ownNode.node.path).catch(() => undefined)
     return new NodeHeld(client, this.path, ownNode, options)
@@ -121,7 +125,7 @@ export class IgnoresFailedDelete extends Mutant {
 
 /** Uses the node's sequence number as the fencing token. */
 export class UsesSequenceAsToken extends Mutant {
-  protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
+  protected override newHeld(ownNode: OwnNode, options: AcquireOptions): Held {
     const number = this.queue.names.sequenceOf(ownNode.node.name) ?? 0
     return new NodeHeld(this.queue.client, this.path, ownNode, { ...options, token: BigInt(number) })
   }
@@ -171,7 +175,7 @@ class WaitsForAnyChange extends PredecessorWaiter {
 
 /** Believes that it holds the lock even after its session has expired. */
 export class IgnoresItsLoss extends Mutant {
-  protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
+  protected override newHeld(ownNode: OwnNode, options: AcquireOptions): Held {
     return new HeldWithoutLoss(this.queue.client, this.path, ownNode, options)
   }
 }

@@ -5,7 +5,7 @@ import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 class Listener {
   jumps = 0
 
-  onClockJump(): void {
+  check(): void {
     this.jumps++
   }
 }

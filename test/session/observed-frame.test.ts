@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { opcodes, operations } from '../../src/protocol/index.ts'
 import { observeReceived, type ObservedFrame } from '../../src/session/observed-frame.ts'
 import { failureOf } from '../support/settled.ts'
-import { dataReply, scriptedConnect, scriptedSession } from '../support/scripted-session.ts'
+import { closeCleanly, dataReply, scriptedConnect, scriptedSession, T } from '../support/scripted-session.ts'
 
 describe('the option onFrame', () => {
   it('receives each frame of a write or a chunk, and whether it is the first', async () => {
@@ -34,6 +34,19 @@ describe('the option onFrame', () => {
     observeReceived(({ bytes }) => (observed = bytes), chunk, false)
     chunk.fill(0xff)
     expect([...observed]).to.deep.equal([1, 2, 3])
+  })
+
+  it('may leave the server while a ping is sent: the connection that has ended keeps no timer', async () => {
+    let isPinging = false
+    const all = await scriptedSession({ onFrame: () => isPinging && all.client.updateServerList('other') })
+    isPinging = true
+    await all.clock.advance(T / 3)
+    const second = await all.server.next()
+    isPinging = false
+    second.open()
+    second.handshake()
+    await closeCleanly({ client: all.client, connection: second })
+    expect(all.clock.pendingTimers).to.equal(0)
   })
 
   it('may cancel connect(): the frame is then ignored', async () => {

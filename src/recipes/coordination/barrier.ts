@@ -6,7 +6,7 @@ import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { untilAborted } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
-import { cancellable, waitCall, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { follow, nextChange, readWatched, type Seen } from '../node/read-with-watch.ts'
@@ -122,7 +122,7 @@ export class Barrier {
   }
 
   #wait(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    return cancellable(this.#client, waitCall(op, this.path, options), work)
+    return cancellable(this.#client, { op, path: this.path, options }, work)
   }
 }
 
@@ -233,7 +233,7 @@ export class DoubleBarrier {
   }
 
   #wait(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    return cancellable(this.#client, waitCall(op, this.path, options), work)
+    return cancellable(this.#client, { op, path: this.path, options }, work)
   }
 
   /** Cleans up in the background after a call that failed. The next call waits for it. */

@@ -4,7 +4,7 @@ import { isCode, join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
-import { waitCall, waitingRead, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
+import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import { Follower } from '../node/follower.ts'
 import type { Iteration } from '../node/publisher.ts'
@@ -15,7 +15,7 @@ import { LockQueue } from '../queue/lock-queue.ts'
 import { watchingOwnNode, type Held } from '../locks/held.ts'
 import { runWhileHeld } from '../locks/use-held.ts'
 import { HeldUntil } from '../locks/held-until.ts'
-import { acquireOptionChecks, callOf, type AcquireOptions } from '../locks/lock.ts'
+import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
 import { lockOptionChecks, QueueLock, type LockOptions } from '../locks/queue-lock.ts'
 
 /**
@@ -42,14 +42,11 @@ const latch: Naming = { prefix: uuid => `_c_${uuid}-latch-`, sequenceOf: sequenc
 /** The lock for which the participants queue. Its holder is the leader. */
 class Leadership extends QueueLock {
   declare readonly queue: LockQueue
+  protected override readonly acquireOp = 'campaign'
 
   constructor(client: Client, path: string, options: LockOptions) {
     const queue = new LockQueue(client, path, namesOf(latch), options)
     super(client, queue, () => new LookAheadWaiter(queue))
-  }
-
-  protected override call(_op: string, options: AcquireOptions): RecipeCall<AcquireOptions> {
-    return callOf('campaign', this.path, options)
   }
 }
 
@@ -169,7 +166,7 @@ export class LeaderElection implements AsyncDisposable {
   async #read(op: string, options: WaitOptions): Promise<Participant[]> {
     this.#refuseIfClosed(op)
     const { queue } = this.#leadership
-    const call = waitCall(op, this.path, options)
+    const call = { op, path: this.path, options }
     const contenders = await waitingRead(queue.client, call, signal => queue.contenders({ signal }))
     return contenders.map(({ path, id, session }, i) => ({ id, isLeader: i === 0, path, session }))
   }

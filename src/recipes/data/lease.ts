@@ -6,7 +6,7 @@ import type { Client } from '../../client/index.ts'
 import { Mutex } from '../locks/mutex.ts'
 import type { Held } from '../locks/held.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { cancellable, waitCall, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './lease-record.ts'
@@ -226,7 +226,7 @@ export class Lease implements AsyncDisposable {
 
   #run<T>(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     // The lock is released by the work itself, also after the call was cancelled.
-    return cancellable(this.#client, waitCall(op, this.path, options), work)
+    return cancellable(this.#client, { op, path: this.path, options }, work)
   }
 }
 

@@ -5,7 +5,7 @@ import { optionsProblem } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
-import { cancellable, despiteLeftovers, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, despiteLeftovers, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
@@ -171,7 +171,7 @@ export class Queue implements AsyncDisposable {
     this.#refuseIfClosed('size')
     const { client } = this.#owner
     const read = (signal: AbortSignal) => client.exists(join(this.path, 'entries'), { signal })
-    return (await waitingRead(client, waitCall('size', this.path, options), read))?.numChildren ?? 0
+    return (await waitingRead(client, { op: 'size', path: this.path, options }, read))?.numChildren ?? 0
   }
 
   /**
@@ -277,7 +277,7 @@ export class Queue implements AsyncDisposable {
     }
     return cancellable(
       client,
-      waitCall(op, this.path, options),
+      { op, path: this.path, options },
       waits ? work : despiteLeftovers(client, this.path, work),
       done =>
         done.then(

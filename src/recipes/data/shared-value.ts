@@ -5,7 +5,7 @@ import { badArguments, isCode, parentOf, type ACL } from '../../protocol/index.t
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client, Data, MultiOp, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
-import { cancellable, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import { Follower } from '../node/follower.ts'
 import type { Iteration } from '../node/publisher.ts'
@@ -66,7 +66,7 @@ export class SharedValue implements AsyncDisposable {
    */
   async get(options: WaitOptions = {}): Promise<VersionedData> {
     this.#refuseIfClosed('get')
-    return waitingRead(this.#client, waitCall('get', this.path, options), signal => this.#read(signal))
+    return waitingRead(this.#client, { op: 'get', path: this.path, options }, signal => this.#read(signal))
   }
 
   /**
@@ -235,7 +235,7 @@ export class SharedValue implements AsyncDisposable {
   ): Promise<T> {
     this.#refuseIfClosed(op)
     const marked = new MarkedMulti(this.#client, this.path, this.#acl)
-    return cancellable(this.#client, waitCall(op, this.path, options), signal => {
+    return cancellable(this.#client, { op, path: this.path, options }, signal => {
       const done = this.#last.then(() => {
         signal.throwIfAborted()
         return work(marked, signal)

@@ -102,7 +102,7 @@ async function published<H extends Held | null>(
 
 /**
  * Publishes that a lock is not held any more, if that interests a subscriber.
- * @param since when it was acquired, by the client's clock
+ * @param acquiredAt when it was acquired, by the client's clock
  * @param lost an Abort that is done if the lock was lost. Its class is not named, because this file is among the public
  * declarations, and some users have no type AbortController.
  */
@@ -110,12 +110,12 @@ export function publishEnd(
   client: Client,
   lock: string,
   held: Held,
-  since: number,
+  acquiredAt: number,
   lost: { readonly isDone: boolean; readonly signal: AbortSignal },
 ): void {
   if (!channels.release.hasSubscribers) return
   const { sessionId } = client
   const error: unknown = lost.isDone ? lost.signal.reason : undefined
-  const ms = clockOf(client).now() - since
+  const ms = clockOf(client).now() - acquiredAt
   channels.release.publish({ sessionId, lock, held, error, ms } satisfies ReleaseMessage)
 }

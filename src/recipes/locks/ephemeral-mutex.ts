@@ -12,7 +12,7 @@ import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { despiteLeftovers, waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { despiteLeftovers, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { readNodes } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
@@ -21,7 +21,7 @@ import { nextChange } from '../node/read-with-watch.ts'
 import type { ContenderNode } from '../queue/lock-queue.ts'
 import { acquiring } from './acquiring.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { callOf, Lock, type AcquireOptions } from './lock.ts'
+import { acquireOptionChecks, Lock, type AcquireOptions } from './lock.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 
 /** Without `onForeignContenders`, because the lock has no directory that could contain other nodes. */
@@ -66,7 +66,7 @@ export class EphemeralMutex extends Lock {
       }
       return new NodeHeld(client, this.path, ownNode, ofHolder)
     }
-    return acquiring(this.#view, callOf('acquire', this.path, options), waiter, work)
+    return acquiring(this.#view, { op: 'acquire', path: this.path, options, checks: acquireOptionChecks }, waiter, work)
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
@@ -77,7 +77,7 @@ export class EphemeralMutex extends Lock {
       if (stat !== null || !(await this.#tryCreate(ownNode, signal))) return null
       return new NodeHeld(this.#view, this.path, ownNode, ofHolder)
     }
-    const call = callOf('tryAcquire', this.path, options)
+    const call = { op: 'tryAcquire', path: this.path, options, checks: acquireOptionChecks }
     return acquiring(this.#view, call, { ownNode }, despiteLeftovers(this.#view, this.path, work))
   }
 
@@ -86,7 +86,7 @@ export class EphemeralMutex extends Lock {
    * known, because they have no nodes. Throws as for other locks.
    */
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
-    return waitingRead(this.#view, waitCall('contenders', this.path, options), async signal => {
+    return waitingRead(this.#view, { op: 'contenders', path: this.path, options }, async signal => {
       const nodes = await readNodes(this.#view, parentOf(this.path), [nameOf(this.path)], { signal })
       const { path } = this
       return nodes.map(({ data, stat }) => ({ path, sequence: 0, id: idIn(data), session: stat.ephemeralOwner }))

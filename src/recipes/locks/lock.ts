@@ -4,7 +4,7 @@ import { checked } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { checkFunction } from '../node/arguments.ts'
-import { waitOptionChecks, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
+import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { holdOptionChecks, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
 import type { ContenderNode } from '../queue/lock-queue.ts'
 import { useHeld } from './use-held.ts'
@@ -98,17 +98,9 @@ export abstract class Lock<H extends Held = Held> {
   }
 }
 
-// These are functions and not protected methods, so that an object with the public methods of a Lock can replace it.
-
-export const callOf = (
-  op: string,
-  path: string,
-  options: AcquireOptions,
-  checks: Checks<AcquireOptions> = acquireOptionChecks,
-): RecipeCall<AcquireOptions> => ({ op, path, options, checks })
-
 /**
- * Checks the arguments of `use`.
+ * Checks the arguments of `use`. It is a function and not a protected method, so that an object with the public methods of
+ * a Lock can replace it.
  * @throws ZooKeeperError BADARGUMENTS if one is invalid
  */
 export function checkUse(path: string, fn: unknown, options: AcquireOptions, checks: Checks<AcquireOptions>): void {

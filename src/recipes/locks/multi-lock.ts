@@ -6,7 +6,7 @@ import type { Transaction } from '../../client/index.ts'
 import { cancellable, releasing } from '../node/cancellable.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { Held, watchingOwnNode } from './held.ts'
-import { acquireOptionChecks, callOf, checkUse, type AcquireOptions, type Lock } from './lock.ts'
+import { acquireOptionChecks, checkUse, type AcquireOptions, type Lock } from './lock.ts'
 import { useHeld } from './use-held.ts'
 
 /** The property key of the locks of a MultiLock. All copies of this package in one process share it. */
@@ -116,7 +116,7 @@ export class MultiLock {
       this.#inBackground(undone)
       return undone
     }
-    return cancellable(client, callOf(op, this.#names, options), work, undo)
+    return cancellable(client, { op, path: this.#names, options, checks: acquireOptionChecks }, work, undo)
   }
 
   /** Registers the release of the locks that an attempt has acquired, for the next attempt at one of them. */

@@ -34,10 +34,10 @@ export class Mutex extends QueueLock {
     this.#looksAhead = looksAhead
   }
 
-  protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
+  protected override newHeld(ownNode: OwnNode, options: AcquireOptions): Held {
     // Another node may later get this name. The watch shows that the own node still has it, so that a release need not
     // ask the server first.
     if (this.#looksAhead && !ownNode.isUnique) ownNode.watch()
-    return super.hold(ownNode, options)
+    return super.newHeld(ownNode, options)
   }
 }

@@ -4,14 +4,14 @@ import { aBoolean, aFunction, anACL } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
-import { despiteLeftovers, waitCall, waitingRead, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
+import { despiteLeftovers, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
 import type { ContenderNode, LockQueue } from '../queue/lock-queue.ts'
 import type { Waiter } from '../queue/waiter.ts'
 import { acquiring } from './acquiring.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { callOf, Lock, type AcquireOptions } from './lock.ts'
+import { acquireOptionChecks, Lock, type AcquireOptions } from './lock.ts'
 
 /**
  * Options of all locks.
@@ -82,6 +82,10 @@ export type NewWaiter = (queue: LockQueue) => Waiter<unknown>
 /** A lock whose contenders queue as nodes of one directory. */
 export class QueueLock<H extends Held = Held> extends Lock<H> {
   protected readonly queue: LockQueue
+  /** The name of {@link acquire} for errors and subscribers. */
+  protected readonly acquireOp: string = 'acquire'
+  /** A check for each option of {@link acquire}. */
+  protected readonly checks: Checks<AcquireOptions> = acquireOptionChecks
   readonly #newWaiter: NewWaiter
 
   protected constructor(client: Client, queue: LockQueue, newWaiter: NewWaiter) {
@@ -95,31 +99,30 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
     const ofHolder = { ...options }
     const work = async (signal: AbortSignal) => {
       await waiter.waitForTurn(signal)
-      return this.hold(waiter.ownNode, ofHolder)
+      return this.newHeld(waiter.ownNode, ofHolder)
     }
-    return acquiring(this.queue.client, this.call('acquire', options), waiter, work)
+    const { acquireOp: op, path, checks } = this
+    return acquiring(this.queue.client, { op, path, options, checks }, waiter, work)
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {
     const waiter = this.#newWaiter(this.queue)
     const ofHolder = { ...options }
     const work = async (signal: AbortSignal) =>
-      (await waiter.tryTurn(signal)) ? this.hold(waiter.ownNode, ofHolder) : null
+      (await waiter.tryTurn(signal)) ? this.newHeld(waiter.ownNode, ofHolder) : null
     const { client } = this.queue
-    return acquiring(client, this.call('tryAcquire', options), waiter, despiteLeftovers(client, this.path, work))
+    const { path, checks } = this
+    const call = { op: 'tryAcquire', path, options, checks }
+    return acquiring(client, call, waiter, despiteLeftovers(client, path, work))
   }
 
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
-    const call = waitCall('contenders', this.path, options)
+    const call = { op: 'contenders', path: this.path, options }
     return waitingRead(this.queue.client, call, signal => this.queue.contenders({ signal }))
   }
 
-  protected call(op: string, options: AcquireOptions): RecipeCall<AcquireOptions> {
-    return callOf(op, this.path, options)
-  }
-
   /** Returns what the holder gets. */
-  protected hold(ownNode: OwnNode, options: AcquireOptions): H {
+  protected newHeld(ownNode: OwnNode, options: AcquireOptions): H {
     return new NodeHeld(this.queue.client, this.path, ownNode, options) as Held as H
   }
 }

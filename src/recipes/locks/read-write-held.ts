@@ -1,6 +1,6 @@
 // A read lock and a write lock that are held, and the downgrade from write to read.
 import type { Stat } from '../../protocol/index.ts'
-import { cancellable, releasing, waitOptionChecks, type RecipeCall } from '../node/cancellable.ts'
+import { cancellable, releasing, type RecipeCall } from '../node/cancellable.ts'
 import { acquiring } from './acquiring.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
 import { RecipeError } from '../node/recipe-error.ts'
@@ -123,7 +123,7 @@ export class WriteHeld extends NodeHeld {
   }
 
   #call(signal: AbortSignal): RecipeCall {
-    return { op: 'downgrade', path: this.lock, options: { signal }, checks: waitOptionChecks }
+    return { op: 'downgrade', path: this.lock, options: { signal } }
   }
 
   /** Creates the read node if the write node exists. */

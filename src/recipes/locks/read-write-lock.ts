@@ -3,13 +3,12 @@ import { aBoolean, checked } from '../../client/recipe-support.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import type { RecipeCall } from '../node/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { LockQueue } from '../queue/lock-queue.ts'
 import { HerdWaiter, PredecessorWaiter } from '../queue/waiter.ts'
 import { watchingOwnNode } from './held.ts'
-import { acquireOptionChecks, callOf, checkUse, type AcquireOptions } from './lock.ts'
+import { acquireOptionChecks, checkUse, type AcquireOptions } from './lock.ts'
 import { lockOptionChecks, QueueLock, type LockOptions, type NewWaiter } from './queue-lock.ts'
 import {
   readWriteDialectCheck,
@@ -100,11 +99,12 @@ export class ReadWriteLock {
     this.path = path
     this.readLock = new ReadWriteSide(client, readers, newWaiter, owners, {
       wanted: 'read',
-      hold: (ownNode, each) => new ReadHeld(readers.client, path, ownNode, each),
+      newHeld: (ownNode, each) => new ReadHeld(readers.client, path, ownNode, each),
     })
     this.writeLock = new ReadWriteSide(client, writers, newWaiter, owners, {
       wanted: 'write',
-      hold: (ownNode, each) => new WriteHeld(path, ownNode, readers, each, reading => owners.add(each.owner, reading)),
+      newHeld: (ownNode, each) =>
+        new WriteHeld(path, ownNode, readers, each, reading => owners.add(each.owner, reading)),
     })
   }
 }
@@ -141,11 +141,12 @@ class Owners {
 interface SideOptions<H> {
   wanted: 'read' | 'write'
   /** Returns what a holder gets. */
-  hold: (ownNode: OwnNode, options: ReadWriteAcquireOptions) => H
+  newHeld: (ownNode: OwnNode, options: ReadWriteAcquireOptions) => H
 }
 
 /** One side of the lock. `contenders()` returns the contenders of both sides. */
 class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
+  protected override readonly checks = acquireChecks
   readonly #owners: Owners
   readonly #side: SideOptions<H>
 
@@ -181,12 +182,8 @@ class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
     return useHeld(this.path, held, () => fn(held))
   }
 
-  protected override call(op: string, options: ReadWriteAcquireOptions): RecipeCall<AcquireOptions> {
-    return callOf(op, this.path, options, acquireChecks)
-  }
-
-  protected override hold(ownNode: OwnNode, options: ReadWriteAcquireOptions): H {
-    const held = this.#side.hold(ownNode, options)
+  protected override newHeld(ownNode: OwnNode, options: ReadWriteAcquireOptions): H {
+    const held = this.#side.newHeld(ownNode, options)
     this.#owners.add(options.owner, held)
     return held
   }

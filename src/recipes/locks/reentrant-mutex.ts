@@ -5,7 +5,7 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { enter, activate, isIn, runIn } from './async-owner.ts'
 import { cancellable, releasing, type WaitOptions } from '../node/cancellable.ts'
-import { acquireOptionChecks, callOf, checkUse, Lock, type AcquireOptions } from './lock.ts'
+import { acquireOptionChecks, checkUse, Lock, type AcquireOptions } from './lock.ts'
 import { watchingOwnNode, type Held } from './held.ts'
 import { useHeld } from './use-held.ts'
 import { LockRequest, InProcessQueue, type ReentrantHold } from './in-process-queue.ts'
@@ -142,7 +142,7 @@ export class ReentrantMutex extends Lock {
       const { first } = queue
       return first?.isHeld && this.#isOwner(first, options) ? first.enter(options) : request(queue, signal)
     }
-    const call = callOf(op, this.path, options, acquireChecks)
+    const call = { op, path: this.path, options, checks: acquireChecks }
     return cancellable(this.client, call, work, releasing(noNode))
   }
 

@@ -2,7 +2,7 @@
 import { isCode } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, type WaitOptions } from '../node/cancellable.ts'
 
 const REVOKE = '__REVOKE__'
 
@@ -29,7 +29,7 @@ export async function revoke(client: Client, path: string, options: WaitOptions 
       throw error
     }
   }
-  const call = { op: 'revoke', path, options, checks: waitOptionChecks }
+  const call = { op: 'revoke', path, options }
   return cancellable(client, call, signal => client.retry(() => write(signal), { signal }))
 }
 

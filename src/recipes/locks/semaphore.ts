@@ -6,14 +6,14 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
 import type { Children } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { despiteLeftovers, waitCall, waitOptionChecks, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { despiteLeftovers, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { namesOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
 import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import type { Turn } from '../queue/turn.ts'
 import { HerdWaiter } from '../queue/waiter.ts'
 import { acquiring } from './acquiring.ts'
 import { NodeHeld, type Held, type HoldOptions } from './held.ts'
-import { callOf, Lock, type AcquireOptions } from './lock.ts'
+import { acquireOptionChecks, Lock, type AcquireOptions } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 
@@ -96,7 +96,12 @@ export class Semaphore extends Lock {
         await pace.wait(signal)
       }
     }
-    return acquiring(this.#queue.client, callOf('acquire', this.path, options), waiter, work)
+    return acquiring(
+      this.#queue.client,
+      { op: 'acquire', path: this.path, options, checks: acquireOptionChecks },
+      waiter,
+      work,
+    )
   }
 
   /**
@@ -114,7 +119,7 @@ export class Semaphore extends Lock {
       return gate && this.#enter(gate, waiter, { ...ofHolder, signal, waits: false })
     }
     const { client } = this.#queue
-    const call = callOf('tryAcquire', this.path, options)
+    const call = { op: 'tryAcquire', path: this.path, options, checks: acquireOptionChecks }
     return acquiring(client, call, waiter, despiteLeftovers(client, this.path, work))
   }
 
@@ -127,7 +132,7 @@ export class Semaphore extends Lock {
    * await semaphore.contenders().then(all => all.map(({ id }) => id)) // => ['host-1']
    */
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
-    const call = waitCall('contenders', this.path, options)
+    const call = { op: 'contenders', path: this.path, options }
     return waitingRead(this.#queue.client, call, signal => this.#queue.contenders({ signal }))
   }
 
@@ -141,7 +146,7 @@ export class Semaphore extends Lock {
    * await semaphore.available() // => 1
    */
   available(options: WaitOptions = {}): Promise<number> {
-    const call = { op: 'available', path: this.path, options, checks: waitOptionChecks }
+    const call = { op: 'available', path: this.path, options }
     return waitingRead(this.#queue.client, call, signal => this.#available(signal))
   }
 

@@ -3,7 +3,7 @@
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import { lockOptionChecks, QueueLock, type LockOptions } from './queue-lock.ts'
 import { tickets } from './ticket.ts'
@@ -40,7 +40,7 @@ export class TicketMutex extends QueueLock {
 
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {
     const { client } = this.queue
-    return waitingRead(client, waitCall('contenders', this.path, options), async signal => {
+    return waitingRead(client, { op: 'contenders', path: this.path, options }, async signal => {
       const life = await this.#lives.present(signal)
       if (life === undefined) return []
       return new LockQueue(client, this.#lives.directoryOf(life), tickets, {}).contenders({ signal })

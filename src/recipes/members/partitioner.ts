@@ -5,7 +5,7 @@ import { mustBe, optionsProblem, type Checks } from '../../protocol/option-check
 import type { Client, SignalOption } from '../../client/index.ts'
 import { EphemeralMutex } from '../locks/ephemeral-mutex.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
-import { waitCall, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { Membership } from './membership.ts'
@@ -119,7 +119,7 @@ export class Partitioner {
    * owners // => new Map([['a', null], ['b', null]])
    */
   owners(options: WaitOptions = {}): Promise<Map<string, string | null>> {
-    return waitingRead(this.client, waitCall('owners', this.path, options), async signal => {
+    return waitingRead(this.client, { op: 'owners', path: this.path, options }, async signal => {
       const entries = this.#items.map(async item => {
         const [owner] = await this.#lockOf(item).contenders({ signal })
         return [item, owner?.id ?? null] as const

@@ -8,7 +8,7 @@ import { mustBe, optionsProblem, type Checks } from '../../protocol/option-check
 import { inScope } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client, Data } from '../../client/index.ts'
-import { cancellable, waitCall, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { forget, isKeptByAnother, keep } from './kept-nodes.ts'
@@ -152,7 +152,7 @@ export class PersistentEphemeral implements AsyncDisposable {
     const { version } = this.#node
     const { loop } = this.#work
     if (loop?.isRunning !== true) return
-    const call = waitCall('setData', this.path, options)
+    const call = { op: 'setData', path: this.path, options }
     await cancellable(loop.client, call, signal => loop.until(() => loop.goal >= version, signal))
   }
 

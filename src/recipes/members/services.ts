@@ -3,7 +3,7 @@ import { checked, clockOf, copyOfACL, newUuid } from '../../client/recipe-suppor
 import { badArguments, join, pathProblem, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { cancellable, waitCall, waitingRead, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitingRead, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { listChildren, readNodes } from '../node/children.ts'
 import { closed } from '../node/closed.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
@@ -132,7 +132,7 @@ export class Services implements AsyncDisposable {
     options: WaitOptions,
     close: () => Promise<void>,
   ): Promise<void> {
-    const call = waitCall(op, path, options)
+    const call = { op, path, options }
     const client = this.#session(op)
     const start = async (signal: AbortSignal) => {
       // If a new session starts meanwhile, the work begins again there.
@@ -158,7 +158,7 @@ export class Services implements AsyncDisposable {
   async names(options: WaitOptions = {}): Promise<string[]> {
     const client = this.#session('names')
     const read = (signal: AbortSignal) => listChildren(client, this.path, { signal })
-    return [...(await waitingRead(client, waitCall('names', this.path, options), read)).children]
+    return [...(await waitingRead(client, { op: 'names', path: this.path, options }, read)).children]
   }
 
   /**
@@ -173,7 +173,7 @@ export class Services implements AsyncDisposable {
   async instances<P = unknown>(name: string, options: WaitOptions = {}): Promise<ServiceInstance<P>[]> {
     const client = this.#session('instances')
     const path = this.#pathOf('instances', name)
-    const nodes = await waitingRead(client, waitCall('instances', path, options), async signal => {
+    const nodes = await waitingRead(client, { op: 'instances', path, options }, async signal => {
       const { children } = await listChildren(client, path, { signal })
       return readNodes(client, path, children, { signal })
     })

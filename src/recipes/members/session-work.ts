@@ -2,7 +2,7 @@
 import { inBackground } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { cancellable, waitCall, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import { SessionLoop, type Round } from './session-loop.ts'
 
@@ -121,5 +121,5 @@ export function startAll(
     await then(signal)
   }
   const undo = async () => void (await Promise.all(starts.map(each => each.undo())))
-  return cancellable(client, waitCall('start', path, options), work, undo)
+  return cancellable(client, { op: 'start', path, options }, work, undo)
 }

@@ -35,17 +35,9 @@ export interface RecipeCall<O extends WaitOptions = WaitOptions> {
   /** The recipe's path, for errors. */
   readonly path: string
   readonly options: O
-  /** A check for each option of the method. */
-  readonly checks: Checks<O>
+  /** A check for each option of the method. Default: those of every wait. */
+  readonly checks?: Checks<O>
 }
-
-/** Returns a call that has no options but those of every wait. */
-export const waitCall = (op: string, path: string, options: WaitOptions): RecipeCall => ({
-  op,
-  path,
-  options,
-  checks: waitOptionChecks,
-})
 
 /** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
 const ENDED = new Error('the call has ended')
@@ -60,7 +52,7 @@ const ENDED = new Error('the call has ended')
  */
 export async function cancellable<T>(
   client: Client,
-  { op, path, options, checks }: RecipeCall,
+  { op, path, options, checks = waitOptionChecks }: RecipeCall,
   work: (signal: AbortSignal) => Promise<T>,
   undo?: (done: Promise<T>) => Promise<void>,
 ): Promise<T> {

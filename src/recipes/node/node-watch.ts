@@ -61,20 +61,20 @@ export class NodeWatch {
   }
 
   /**
-   * Watches nodes that have existed since a transaction, by one request, which reads none of them. A later node with the
+   * Watches nodes that have existed since the transaction `zxid`, by one request, which reads none of them. A later node with the
    * name of one of them counts as a change of it. Sends the request before it returns.
    *
    * The session must be permitted to read the nodes. Otherwise newer servers report neither an error nor an event.
    * @returns undefined, and sends nothing, if the session has a persistent watch on one of them
    */
-  static together(client: Client, nodes: readonly Watched[], since: bigint): NodeWatch[] | undefined {
+  static watchTogether(client: Client, nodes: readonly Watched[], zxid: bigint): NodeWatch[] | undefined {
     const watches = nodes.map(({ onChange }) => new NodeWatch(client, onChange))
     const requested = nodes.map(({ path, signal }, i) => {
       const it = watches[i] as NodeWatch
       // The event of a node that is missing comes before the reply.
       return { path, signal, callback: ({ type }: WatchEvent) => it.#onEvent(type, it.status === 'there') }
     })
-    const set = watchTogether(client, requested, since)
+    const set = watchTogether(client, requested, zxid)
     set?.then(
       () => watches.forEach(it => it.#onSet(true)),
       (error: unknown) => watches.forEach(it => it.#onError(error)),

@@ -97,11 +97,11 @@ export class OwnNode {
    * @param others nodes that existed after this one was created
    * @returns the watches on the others. Undefined, without a request, if a node must be read
    */
-  watchWith(others: readonly Watched[], onChange: () => void): NodeWatch[] | undefined {
+  watchTogether(others: readonly Watched[], onChange: () => void): NodeWatch[] | undefined {
     // With an ACL of its own, the session may not read this node, and newer servers then send no events of it.
     if (this.#watch !== undefined || this.#plan.acl !== undefined) return undefined
     const { client } = this.#plan
-    const [own, ...more] = NodeWatch.together(client, [this.#watched(onChange), ...others], this.node.czxid) ?? []
+    const [own, ...more] = NodeWatch.watchTogether(client, [this.#watched(onChange), ...others], this.node.czxid) ?? []
     this.#watch = own
     return own && more
   }

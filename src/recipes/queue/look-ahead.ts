@@ -123,7 +123,7 @@ export class LookAhead {
    */
   #watchTogether(second: string | undefined, signal: AbortSignal): void {
     if (second === undefined || this.#watches.has(second)) return
-    const [watch] = this.#ownNode.watchWith([this.#watched(second, signal)], this.#onChange) ?? []
+    const [watch] = this.#ownNode.watchTogether([this.#watched(second, signal)], this.#onChange) ?? []
     if (watch !== undefined) this.#watches.set(second, watch)
   }
 

@@ -33,11 +33,11 @@ import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
  * Time is read from the monotonic clock and from the wall clock. The one that has advanced more decides, because the
  * monotonic clock stops while a machine is suspended. A wall clock that is set forward therefore ends a lease early,
  * which is safe. One that is set back changes nothing.
- * @param since when the packet was sent at which the lease starts
+ * @param start when the packet was sent at which the lease starts
  * @param timeout session timeout in milliseconds
  */
-export const remaining = (since: Timestamp, timeout: number, { now, wall }: Timestamp): number =>
-  Math.max(0, timeout - Math.max(now - since.now, wall - since.wall))
+export const remaining = (start: Timestamp, timeout: number, { now, wall }: Timestamp): number =>
+  Math.max(0, timeout - Math.max(now - start.now, wall - start.wall))
 
 /** The share of T that passes between the answer to P and the request Q. It is half a tick, and some time for timers. */
 const REPORT_SHARE = 0.27
@@ -54,7 +54,7 @@ interface Answer {
 /** What the answers on one connection prove about the leader. See the comment of this file for P, Q and R. */
 class Evidence {
   /** P: the leader keeps the session for T from then. Undefined if nothing is proved yet. */
-  since: Timestamp | undefined
+  start: Timestamp | undefined
   #reportTime = 0
   /** Two packets that can become P. If both can, the newer one was answered at least {@link #reportTime} later. */
   #older: Answer | undefined
@@ -82,7 +82,7 @@ class Evidence {
    */
   onLeaderAnswer(sentAt: Timestamp, now: number, isWrite: boolean): void {
     if (isWrite && this.#next !== undefined && this.#next.at <= sentAt.now) {
-      if (this.#advances(this.#next)) this.since = this.#next.sentAt
+      if (this.#advances(this.#next)) this.start = this.#next.sentAt
       this.#next = undefined
     }
     const reported = [this.#newer, this.#older].find(answer => answer && answer.at + this.#reportTime <= sentAt.now)
@@ -103,7 +103,7 @@ class Evidence {
   }
 
   #advances(answer: Answer | undefined): boolean {
-    return answer !== undefined && (this.since === undefined || answer.sentAt.now > this.since.now)
+    return answer !== undefined && (this.start === undefined || answer.sentAt.now > this.start.now)
   }
 }
 
@@ -141,7 +141,7 @@ export class SessionLease {
     if (this.#hasExternalTimer === hasExternalTimer) return
     this.#hasExternalTimer = hasExternalTimer
     this.#clock.clearTimeout(this.#timer)
-    if (!hasExternalTimer && this.#since !== undefined && !this.expired) this.#schedule()
+    if (!hasExternalTimer && this.#start !== undefined && !this.expired) this.#schedule()
   }
 
   /**
@@ -160,12 +160,12 @@ export class SessionLease {
     return this.#held > 0
   }
 
-  get #since(): Timestamp | undefined {
-    return this.isHeld && this.#answered !== undefined ? this.#evidence.since : this.#answered
+  get #start(): Timestamp | undefined {
+    return this.isHeld && this.#answered !== undefined ? this.#evidence.start : this.#answered
   }
 
   remaining(now = readClocks(this.#clock)): number {
-    return this.#since === undefined ? 0 : remaining(this.#since, this.#timeout, now)
+    return this.#start === undefined ? 0 : remaining(this.#start, this.#timeout, now)
   }
 
   /**
@@ -173,9 +173,9 @@ export class SessionLease {
    * count; 0 or less if it has not.
    */
   confirmedFor(now = readClocks(this.#clock)): number {
-    const { since } = this.#evidence
-    if (since === undefined || this.#answered === undefined || this.expired) return 0
-    return remaining(since, this.#timeout, now) - this.#timeout * SPARE_SHARE
+    const { start } = this.#evidence
+    if (start === undefined || this.#answered === undefined || this.expired) return 0
+    return remaining(start, this.#timeout, now) - this.#timeout * SPARE_SHARE
   }
 
   /** True if the next write proves something of the leader, without a sync before it. */

@@ -7,6 +7,8 @@ import {
   eventTypes,
   parentOf,
   watcherTypes,
+  type Encodable,
+  type Operation,
   type TypeOf,
   type WatcherEvent,
   type WatchKind,
@@ -20,13 +22,21 @@ import { OneShotWatches, serverTables, tableOf, type ServerTable, type Watch } f
 import { changesChildren, PersistentWatches, type Subscription } from './persistent-watches.ts'
 import { sendSetWatches } from './set-watches.ts'
 import { watchEvent, type WatchEvent } from './watch-event.ts'
-import type { SubmitWatchRequest } from './watch-request.ts'
 import { Watcher } from './watcher.ts'
 
 /** The parts of a session that the manager uses. */
 export interface WatchManagerOwner {
   readonly state: State
-  readonly requests: { readonly submit: SubmitWatchRequest }
+  readonly requests: {
+    submit<Q, V>(
+      op: Operation<Q, unknown>,
+      body: Encodable<Q>,
+      path: string,
+      result: () => V,
+      signal: AbortSignal | undefined,
+      details: { expectedError?: { errno: number; value: V } | undefined; onSettled?: (() => void) | undefined },
+    ): Promise<V>
+  }
   readonly callbacks: { later<T>(callback: (value: T) => unknown, value: T): void }
   readonly background: { run(work: Promise<unknown>): void }
 }
@@ -92,14 +102,14 @@ export class WatchManager {
 
   /**
    * Sets data watches by one request, and arms them before it is sent. The server answers after the events of the nodes
-   * that do not exist, or have changed since the transaction `since` (DataTree.setWatches).
+   * that do not exist, or have changed since the transaction `zxid` (DataTree.setWatches).
    * @returns undefined, and sends nothing, if a persistent watch serves one of the paths
    */
-  setTogether(watches: readonly Watch[], since: bigint): Promise<void> | undefined {
+  watchTogether(watches: readonly Watch[], zxid: bigint): Promise<void> | undefined {
     const paths = watches.map(({ serverPath }) => serverPath)
     if (paths.some(path => this.#persistent.has(path))) return undefined
     for (const watch of watches) this.#armNow('data', watch)
-    const body = { relativeZxid: since, dataWatches: paths, existWatches: [], childWatches: [] }
+    const body = { relativeZxid: zxid, dataWatches: paths, existWatches: [], childWatches: [] }
     const nothing = () => undefined
     const set = this.#owner.requests.submit(operations.setWatches, body, paths[0] ?? '', nothing, undefined, {})
     // They are not set again on the next connection.

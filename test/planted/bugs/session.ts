@@ -116,7 +116,7 @@ export const session: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'an idle session does not notice that the machine was suspended',
-        from: 'ClockJumps.of(this.#settings.clock).add(this)',
+        from: 'ClockJumps.of(this.#settings.clock).add(this.lease)',
         to: '',
       },
     ],
@@ -181,8 +181,8 @@ export const session: readonly BugsOfFile[] = [
       },
       {
         bug: 'queued reads overtake the watches that are set again after a reconnect',
-        from: 'this.watches.setAgain(connection, zxidOf(this.#zxidHigh, this.#zxidLow), state)\n',
-        to: 'this.requests.sendQueued(connection)\n    this.watches.setAgain(connection, zxidOf(this.#zxidHigh, this.#zxidLow), state)\n',
+        from: 'this.watches.setAgain(connection, longOf(this.#zxidHigh, this.#zxidLow), state)\n',
+        to: 'this.requests.sendQueued(connection)\n    this.watches.setAgain(connection, longOf(this.#zxidHigh, this.#zxidLow), state)\n',
       },
       {
         bug: 'after a slow handshake a ping leaves before the credentials, and the server closes the connection',

@@ -18,13 +18,13 @@ async function createNodes(client: Client): Promise<bigint> {
 const watchAll = (client: Client, since: bigint, stop = new AbortController()): NodeWatch[] | undefined => {
   const onChange = () => undefined
   const nodes = ['a', 'b', 'c'].map(name => ({ path: `${PATH}/${name}`, signal: stop.signal, onChange }))
-  return NodeWatch.together(client, nodes, since)
+  return NodeWatch.watchTogether(client, nodes, since)
 }
 
 const statusOf = (watches: NodeWatch[] | undefined) =>
   watches?.map(({ status, hasFired }) => `${status}${hasFired ? ', fired' : ''}`)
 
-describe('NodeWatch.together', () => {
+describe('NodeWatch.watchTogether', () => {
   let server: Server
   let client: Client
 
