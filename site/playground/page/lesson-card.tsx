@@ -10,13 +10,20 @@ import { stillness } from './stillness.ts'
 /** The list of lessons, or the one that is told. */
 export function LessonCard({ playground, onPrint }: Props & { onPrint: () => Promise<void> }) {
   const lesson = playground.lessons.shown
-  if (lesson === undefined) return <List playground={playground} />
+  const wasTold = useRef(false)
+  if (lesson === undefined) return <List playground={playground} isBack={wasTold.current} />
+  wasTold.current = true
   return <Told playground={playground} lesson={lesson} onPrint={onPrint} />
 }
 
-function List({ playground }: Props) {
+/** @param isBack true if the reader has left a lesson: the list takes the place of the lesson's card */
+function List({ playground, isBack }: Props & { isBack: boolean }) {
+  const list = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    if (isBack) show(list.current, list.current?.querySelector('summary'))
+  }, [])
   return (
-    <details class="panel lessons" open={playground.isFresh}>
+    <details ref={list} class="panel lessons" open={playground.isFresh || isBack}>
       <summary>
         <h2>Lessons</h2> <span class="faint">{LESSONS.length} short stories that ask before they show</span>
       </summary>
@@ -38,9 +45,10 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
   const card = useRef<HTMLElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
   useScroll(lesson.isPlaying, card)
-  // The button that led here may be gone. A screen reader starts to read at the title.
-  useEffect(() => title.current?.focus({ preventScroll: true }), [lesson.id, lesson.step])
+  // The button that led here may be gone, or far below. A screen reader starts to read at the title.
+  useEffect(() => show(lesson.isPlaying ? null : card.current, title.current), [lesson.id, lesson.step])
   const index = LESSONS.findIndex(({ id }) => id === lesson.id)
+  const following = LESSONS[index + 1]
   return (
     <section
       ref={card}
@@ -58,12 +66,17 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
             step {lesson.step} of {lesson.steps}
           </span>
         </div>
-        <Buttons playground={playground} lesson={lesson} following={LESSONS[index + 1]} />
+        <Buttons playground={playground} lesson={lesson} following={following} />
       </div>
       <p>
         <Prose text={lesson.text} />
       </p>
       {lesson.question && <Question playground={playground} question={lesson.question} isPlaying={lesson.isPlaying} />}
+      {lesson.isOver && following !== undefined && (
+        <p class="faint">
+          The next lesson is {index + 2}. {following.title}.
+        </p>
+      )}
       <button type="button" class="link" onClick={() => void onPrint()}>
         Print this lesson
       </button>
@@ -71,28 +84,28 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
   )
 }
 
-/** They are at the same place in each step, so that one who shows a lesson to others does not look for them. */
+/**
+ * Each button is at the same place in each step, so that one who shows a lesson to others does not look for it, and a
+ * second tap on one never presses another.
+ */
 function Buttons({ playground, lesson, following }: Props & { lesson: ShownLesson; following: Lesson | undefined }) {
   const { isPlaying, hasNext, isOver } = lesson
+  const mayBegin = isOver && following !== undefined
   return (
     <div class="buttons">
-      {isPlaying ? (
-        <button type="button" onClick={() => playground.lessons.hasten()}>
-          Show it at once
-        </button>
-      ) : isOver && following !== undefined ? (
-        <button type="button" class="main" onClick={() => void playground.lessons.begin(following)}>
-          Next lesson: {following.title}
-        </button>
-      ) : (
-        !isOver && (
-          <button type="button" class="main" disabled={!hasNext} onClick={() => void playground.lessons.next()}>
-            Next
-          </button>
-        )
-      )}
+      <button
+        type="button"
+        class="main"
+        disabled={isPlaying || !(hasNext || mayBegin)}
+        onClick={() => void (mayBegin ? playground.lessons.begin(following) : playground.lessons.next())}
+      >
+        {mayBegin ? 'Next lesson' : 'Next'}
+      </button>
+      <button type="button" disabled={!isPlaying} onClick={() => playground.lessons.hasten()}>
+        Show it at once
+      </button>
       <button type="button" class="leave" onClick={() => playground.lessons.leave()}>
-        {isOver ? 'All lessons' : 'Leave the lesson'}
+        All lessons
       </button>
     </div>
   )
@@ -117,6 +130,13 @@ export function Asked({ playground }: Props) {
   )
 }
 
+/** Moves the focus to an element, and its card to the top of the window if it begins elsewhere than in the upper half. */
+function show(card: HTMLElement | null, focus: HTMLElement | null | undefined): void {
+  focus?.focus({ preventScroll: true })
+  const top = card?.getBoundingClientRect().top ?? 0
+  if (top < 0 || top > innerHeight / 2) card?.scrollIntoView({ block: 'start' })
+}
+
 /** Scrolls to the stage while a step is played, and back to its text: a phone's window holds only one of both. */
 function useScroll(isPlaying: boolean, card: RefObject<HTMLElement | null>): void {
   const wasPlaying = useRef(isPlaying)
@@ -126,8 +146,10 @@ function useScroll(isPlaying: boolean, card: RefObject<HTMLElement | null>): voi
     if (isPlaying === wasPlaying.current || stillness.matches) return
     wasPlaying.current = isPlaying
     const target = isPlaying ? document.querySelector('.stage') : card.current
-    // The question stands above the stage, and stays there.
-    const start = isPlaying ? document.querySelector('.theatre') : card.current
+    // The question stands above the stage, and stays there. What has just been played is explained below it.
+    const start = isPlaying
+      ? document.querySelector('.theatre')
+      : (card.current?.querySelector('.question:has(.explanation)') ?? card.current)
     // A step may be over while the window still scrolls to the stage. The card is then in view, but will not be.
     const isElsewhere = target !== null && (hasLeft.current || !isSeen(target.getBoundingClientRect()))
     hasLeft.current = isPlaying && isElsewhere

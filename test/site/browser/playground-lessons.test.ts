@@ -80,7 +80,8 @@ describe('in the page, the lesson', () => {
       expect(await open.page.locator('.asked').innerText()).to.match(/How many clients.*Your answer: Eleven/s)
       await hasten(open.page)
       await open.idle()
-      await open.until(seen('.lesson'))
+      await open.until(seen('.question'))
+      await open.until("document.querySelector('.explanation').getBoundingClientRect().bottom < innerHeight")
       expect(open.messages).to.deep.equal([])
       await open.close()
     })
@@ -121,19 +122,58 @@ describe('in the page, the lesson', () => {
     await open.close()
   })
 
-  it('has its buttons at the same place in each step', async () => {
-    const open = await openPlayground(browser, 'lesson=chain')
-    const place = () =>
-      open.evaluate<number[]>(`['.lesson', '.lesson .leave', '.lesson .main'].map(
-        (each, i, all) => document.querySelector(each).getBoundingClientRect()).flatMap(
-        ({ left, top }, i, [card]) => [left - card.left, top - card.top])`)
-    const places = []
-    for (let step = 1; step <= (LESSONS.find(({ id }) => id === 'chain')?.steps.length ?? 0); step++) {
-      await open.evaluate(`void (location.hash = '#lesson=chain.${step}')`)
-      await open.page.waitForSelector(`.lesson[data-step="${step}"]`)
-      places.push(await place())
+  for (const viewport of [
+    { width: 1280, height: 960 },
+    { width: 390, height: 844 },
+  ])
+    it(`has each button at a place of its own, the same in each step, in a window of ${viewport.width} pixels`, async () => {
+      const open = await openPlayground(browser, 'lesson=chain', { viewport })
+      const places: number[][][] = []
+      const look = async () =>
+        places.push(
+          await open.evaluate(`((card, buttons) => buttons.map(each => each.getBoundingClientRect()).map(
+            ({ left, right, top }) => [left, right, top - (innerWidth < 561 ? 0 : card.getBoundingClientRect().top)]))(
+              document.querySelector('.lesson'), [...document.querySelectorAll('.lesson .buttons button')])`),
+        )
+      const { steps } = LESSONS.find(({ id }) => id === 'chain') ?? expect.fail()
+      for (const [i] of steps.entries()) {
+        await look()
+        await open.page.locator('.choice').first().click()
+        await open.until('playground.lessons.shown.isPlaying || playground.lessons.shown.question.answer !== undefined')
+        await look()
+        await hasten(open.page)
+        await open.idle()
+        await look()
+        if (i < steps.length - 1) await open.press('Next')
+        await hasten(open.page)
+        await open.idle()
+      }
+      expect([...new Set(places.map(String))]).to.have.lengthOf(1)
+      const [first = [], second = [], third = []] = places[0] ?? []
+      expect([first[1], second[1]]).to.satisfy(
+        ([one = 0, two = 0]) => one < (second[0] ?? 0) && two < (third[0] ?? 0),
+      )
+      await open.close()
+    })
+
+  it('on a phone, is in view when it is chosen in the list, and the list when the lesson is left', async () => {
+    const open = await openPlayground(browser, '', { viewport: { width: 390, height: 844 } })
+    const topOf = (selector: string) =>
+      open.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().top`)
+    for (const { id, title } of [LESSONS[0], LESSONS.at(-1)].filter(lesson => lesson !== undefined)) {
+      await open.press(title)
+      expect(await topOf('.lesson .title-row'), id).to.be.within(0, 160)
+      expect(await open.evaluate('document.activeElement.id')).to.equal('lesson-title')
+      await open.press('All lessons')
+      expect(await topOf('.lessons'), id).to.be.within(0, 422)
+      expect(await open.evaluate('document.activeElement.tagName')).to.equal('SUMMARY')
     }
-    expect(new Set(places.map(String))).to.have.lengthOf(1)
+    await open.close()
+  })
+
+  it('on a phone, begins in the upper part of the window', async () => {
+    const open = await openPlayground(browser, 'lesson=herd', { viewport: { width: 390, height: 844 } })
+    expect(await open.evaluate("document.querySelector('.lesson').getBoundingClientRect().top")).to.be.below(80)
     await open.close()
   })
 
