@@ -1,15 +1,16 @@
 // Describes a simulation as plain data.
 import { constants } from '../../src/protocol/entry.ts'
 import type { Snapshot } from '../../src/server/index.ts'
-import type {
-  ClientPicture,
-  Counters,
-  NodeChange,
-  NodePicture,
-  Picture,
-  ReleaseCost,
-  ServerPicture,
-  WatchPicture,
+import {
+  isActive,
+  type ClientPicture,
+  type Counters,
+  type NodeChange,
+  type NodePicture,
+  type Picture,
+  type ReleaseCost,
+  type ServerPicture,
+  type WatchPicture,
 } from './picture.ts'
 import { SESSION_TIMEOUT } from './program.ts'
 import type { Machine, Simulation } from './simulation.ts'
@@ -40,17 +41,19 @@ export function pictureOf(
 ): Picture {
   const servers = serversOf(simulation)
   const watches = servers.flatMap(server => server.watches)
+  const newest = servers.find(({ mode }) => mode === 'leader') ?? servers.toSorted(byZxid).at(-1)
+  const sessions = new Set(newest?.sessions.map(({ id }) => id))
   const last = releases.at(-1)
   return {
     now: simulation.now,
     story,
     clients: [...simulation.machines.values()]
       .sort((a, b) => a.id - b.id)
-      .map(machine => clientOf(simulation, machine, watches)),
+      .map(machine => clientOf(simulation, machine, watches, sessions)),
     servers,
     messages: simulation.messages,
     store: simulation.store.picture,
-    holdings: simulation.takings.map(taking => ({ ...taking })),
+    holdings: simulation.takings.map(({ client, at, lostAt, until }) => ({ client, at, lostAt, until })),
     counters: {
       all: count(frames),
       thisRelease: count(last === undefined ? [] : framesOf(frames, last)),
@@ -74,7 +77,15 @@ const WHAT = {
   [constants.eventTypes.NodeDataChanged]: 'changed',
 } as const
 
-function clientOf(simulation: Simulation, machine: Machine, watches: readonly WatchPicture[]): ClientPicture {
+const byZxid = (a: ServerPicture, b: ServerPicture): number => Number(BigInt(a.zxid) - BigInt(b.zxid))
+
+/** @param sessions the ids of the sessions that the servers keep */
+function clientOf(
+  simulation: Simulation,
+  machine: Machine,
+  watches: readonly WatchPicture[],
+  sessions: ReadonlySet<string>,
+): ClientPicture {
   const { id, process, line, program, stoppedUntil, unpluggedUntil } = machine
   const { client, state } = program
   // What a dead process held, it does not hold any more, even while its session lives.
@@ -82,6 +93,7 @@ function clientOf(simulation: Simulation, machine: Machine, watches: readonly Wa
   const session = client && hex(client.sessionId)
   const left = process.isDead ? 0 : process.isStopped ? program.leaseEndsAt - simulation.now : (client?.validFor() ?? 0)
   const { connection } = line
+  const role = process.isDead ? 'none' : program.role
   return {
     id,
     process: process.isDead ? 'dead' : process.isStopped ? 'stopped' : client === undefined ? 'starting' : 'running',
@@ -91,7 +103,10 @@ function clientOf(simulation: Simulation, machine: Machine, watches: readonly Wa
     session,
     server: connection?.server,
     lease: { left: Math.max(0, left), of: client?.sessionTimeout ?? SESSION_TIMEOUT },
-    role: process.isDead ? 'none' : program.role,
+    role,
+    isConfirmed:
+      !isActive(role) ||
+      (left > 0 && sessions.has(session ?? '') && simulation.takingOf(id)?.lostAt === undefined),
     node: acquired?.held?.path,
     token: acquired?.held?.token.toString(),
     requests: (connection?.log.unanswered ?? []).map(({ n }) => n),

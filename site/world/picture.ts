@@ -29,6 +29,9 @@ export type ProcessState = 'starting' | 'running' | 'stopped' | 'dead'
 /** What the recipe of a client does. `inside`: in a semaphore or a double barrier, or past a barrier. */
 export type Role = 'none' | 'waiting' | 'holding' | 'leading' | 'reading' | 'writing' | 'inside' | 'lost' | 'done'
 
+/** True if a client in this role has what its recipe gives. */
+export const isActive = (role: Role): boolean => /^(holding|leading|reading|writing|inside)$/.test(role)
+
 export interface ClientPicture {
   readonly id: number
   readonly process: ProcessState
@@ -44,6 +47,11 @@ export interface ClientPicture {
   /** How long the session is certainly still valid, in milliseconds, and the whole session timeout. */
   readonly lease: { readonly left: number; readonly of: number }
   readonly role: Role
+  /**
+   * False if the client may have lost what its role says: its lease is over, or the servers have ended its session or
+   * removed its node, and its program does not know that yet. True for each other role.
+   */
+  readonly isConfirmed: boolean
   /** The path of the own node, and the fencing token, while the client holds a lock. */
   readonly node: string | undefined
   readonly token: string | undefined
@@ -67,7 +75,9 @@ export interface ProgramEnd {
 export interface Holding {
   readonly client: number
   readonly at: number
-  /** When it released, learned of its loss, or died. Undefined if it still holds. */
+  /** When a server deleted its node, although it had not released. Undefined if none has. */
+  readonly lostAt: number | undefined
+  /** When it released, learned of its loss, or died. Undefined if it still holds, as far as it knows. */
   readonly until: number | undefined
 }
 

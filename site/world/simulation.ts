@@ -1,6 +1,7 @@
 // The running parts of a world: a server or an ensemble, clients, and the lines between them, in virtual time. Everything
 // that happens follows from the scenario and the commands.
 import type { Stat } from '../../src/index.ts'
+import { constants } from '../../src/protocol/entry.ts'
 import { Server, type MemberMessage, type TransactionRecord } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/index.ts'
 import { LATENCY } from './channel.ts'
@@ -39,6 +40,10 @@ export interface Machine {
 export interface Taking {
   readonly client: number
   readonly at: number
+  /** The path of its own node, if the recipe says so. */
+  readonly node: string | undefined
+  /** When a server deleted that node, although the client had not given it up. */
+  lostAt: number | undefined
   until: number | undefined
 }
 
@@ -106,7 +111,7 @@ export class Simulation {
       random: simulation.#newRandom(),
       tickTime: TICK,
       onMessage: message => simulation.#onMessage(message),
-      onTransaction: record => void simulation.transactions.push({ at: simulation.now, record }),
+      onTransaction: record => simulation.#onTransaction(record),
     })
     // The messages between two servers take as long as a frame. Half of it counts at each of them.
     for (const member of simulation.server.members) member.lag(LATENCY / 2)
@@ -170,6 +175,14 @@ export class Simulation {
     this.machines.delete(id)
   }
 
+  #onTransaction(record: TransactionRecord): void {
+    this.transactions.push({ at: this.now, record })
+    for (const { type, path } of record.changes)
+      if (type === constants.eventTypes.NodeDeleted)
+        for (const taking of this.takings)
+          if (taking.node === path && taking.until === undefined) taking.lostAt ??= this.now
+  }
+
   /** A message that waits, because the line between the servers is cut, is not on its way. */
   #onMessage(message: MemberMessage): void {
     // While the servers start, messages take no time.
@@ -219,7 +232,11 @@ export class Simulation {
       main: this.#main,
       suffer: fault => doIn(this, { ...fault, client: id }),
       onSession: session => void this.clientOf.set(session, id),
-      onTaken: () => void this.takings.push({ client: id, at: this.now, until: undefined }),
+      onTaken: () =>
+        void this.takings.push({
+          ...{ client: id, at: this.now, node: program.acquired?.held?.path },
+          ...{ lostAt: undefined, until: undefined },
+        }),
       onLeft: () => this.endTaking(id),
       writeToStore: (kind, lock, token) => this.#writeToStore(kind, id, lock, token),
     })
@@ -230,8 +247,13 @@ export class Simulation {
 
   /** Ends what a client holds, because its program has given it up or is dead. */
   endTaking(client: number): void {
-    const taking = this.takings.findLast(each => each.client === client)
+    const taking = this.takingOf(client)
     if (taking !== undefined) taking.until ??= this.now
+  }
+
+  /** Returns the last time for which a client had what it waits for. */
+  takingOf(client: number): Taking | undefined {
+    return this.takings.findLast(each => each.client === client)
   }
 
   #writeToStore(kind: StoreWrite['kind'], client: number, lock: string, token: bigint | undefined): Promise<boolean> {

@@ -1,8 +1,8 @@
 // Tries one release of a recipe in a world of its own.
+import { isActive } from '../../world/picture.ts'
 import type { RecipeId, Scenario } from '../../world/story.ts'
 import { World } from '../../world/world.ts'
 import { costsOf, type Cost } from './costs.ts'
-import { isActive } from './words.ts'
 
 /** The numbers of clients that one button tries. */
 export const SIZES = [2, 5, 10, 20, 30, 40, 50, 60] as const

@@ -1,5 +1,5 @@
 // The states of clients and servers, and what one can do with them, in words.
-import type { ClientPicture, Holding, Picture, Role, ServerPicture } from '../../world/picture.ts'
+import { isActive, type ClientPicture, type Holding, type Picture, type Role, type ServerPicture } from '../../world/picture.ts'
 import { LIMITS, type Command, type RecipeId } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 
@@ -37,21 +37,29 @@ const ROLES: Readonly<Record<Role, string>> = {
   done: 'is done',
 }
 
-export const isActive = (role: Role): boolean => /^(holding|leading|reading|writing|inside)$/.test(role)
+/** True if a client has what its recipe gives, and the servers would say so too. */
+export const holds = ({ role, isConfirmed }: Pick<ClientPicture, 'role' | 'isConfirmed'>): boolean =>
+  isActive(role) && isConfirmed
+
+/** Says what the recipe of a client does, and whether only its program says so. */
+const roleOf = ({ role, isConfirmed }: Pick<ClientPicture, 'role' | 'isConfirmed'>): string =>
+  isConfirmed ? ROLES[role] : `believes that it ${ROLES[role]}`
 
 export const nameOf = (client: number): string => (client === 0 ? 'the operator' : `client ${client}`)
 
 /** Describes a client in one line, for example "client 3: connected, waits for its turn". */
 export function describeClient(client: ClientPicture): string {
-  const parts = [lookOf(client), ROLES[client.role], client.unpluggedUntil === undefined ? '' : 'unplugged']
+  const parts = [lookOf(client), roleOf(client), client.unpluggedUntil === undefined ? '' : 'unplugged']
   return `${nameOf(client.id)}: ${parts.filter(part => part !== '').join(', ')}`
 }
 
-/** Describes a bar of the lanes, for example "client 3 holds from 0.100 s to 0.250 s". */
-export const describeHolding = ({ client, at, until }: Holding): string =>
-  until === undefined
-    ? `${nameOf(client)} has held since ${seconds(at)}`
-    : `${nameOf(client)} held from ${seconds(at)} to ${seconds(until)}`
+/** Describes a bar of the lanes, for example "client 3 held from 0.100 s to 0.250 s". */
+export function describeHolding({ client, at, lostAt, until }: Holding): string {
+  const end = lostAt ?? until
+  const held = `${nameOf(client)} ${end === undefined ? `has held since ${seconds(at)}` : `held from ${seconds(at)} to ${seconds(end)}`}`
+  if (lostAt === undefined) return held
+  return until === undefined ? `${held}, and believes that it still does` : `${held}, and believed it until ${seconds(until)}`
+}
 
 export function describeServer({ id, mode, isCutOff, nodes, sessions, watches }: ServerPicture): string {
   const cut = isCutOff ? ', cut off' : ''
@@ -66,7 +74,7 @@ export function describeStage(picture: Picture, flying: number): string {
   const active = clients.filter(({ role }) => isActive(role))
   const states = [...looks].map(([look, count]) => `${count} ${look}`).join(', ')
   const holders =
-    active.length === 0 ? 'none holds the lock' : active.map(({ id, role }) => `client ${id} ${ROLES[role]}`).join(', ')
+    active.length === 0 ? 'none holds the lock' : active.map(each => `client ${each.id} ${roleOf(each)}`).join(', ')
   return `${plural(clients.length, 'client')}: ${states}; ${holders}; ${plural(flying, 'frame')} in flight.`
 }
 

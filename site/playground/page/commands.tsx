@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ClientPicture } from '../../world/picture.ts'
-import { choicesOf, describeClient, isActive } from '../model/words.ts'
+import { choicesOf, describeClient, holds } from '../model/words.ts'
 import type { Props } from './props.ts'
 import { CallForm } from './call-form.tsx'
 import { WriteForm } from './write-form.tsx'
@@ -13,10 +13,10 @@ export function Commands({ playground }: Props) {
   const clients = picture.clients.filter(({ id }) => id > 0)
   const chosen =
     (selection?.kind === 'client' ? clients.find(({ id }) => id === selection.client) : undefined) ??
-    clients.find(({ role }) => isActive(role)) ??
+    clients.find(holds) ??
     clients[0]
   if (chosen === undefined) return null
-  const released = clients.find(({ role }) => isActive(role))
+  const released = clients.find(holds)
   return (
     <section class="panel commands" aria-labelledby="commands-title">
       <h2 id="commands-title">Do something</h2>

@@ -92,18 +92,16 @@ export function Lanes({ playground }: Props) {
             {Array.from({ length: count }, (_, i) => (
               <line key={i} x1="0" x2={width} y1={yOf(i + 1)} y2={yOf(i + 1)} class="lane" />
             ))}
-            {bars.map(({ holding, from, to }) => (
-              <rect
-                key={`${holding.client} ${holding.at}`}
-                class="holding"
-                data-holder={holding.client}
-                x={from}
-                y={yOf(holding.client) - lane / 3}
-                width={to - from}
-                height={(2 * lane) / 3}
-              >
+            {bars.map(({ holding, from, sure, to }) => (
+              <g key={`${holding.client} ${holding.at}`} data-holder={holding.client}>
                 <title>{describeHolding(holding)}</title>
-              </rect>
+                {[
+                  { class: 'holding', x: from, width: sure - from },
+                  { class: 'holding believed', x: sure, width: to - sure },
+                ].map(part => (
+                  <rect key={part.class} {...part} y={yOf(holding.client) - lane / 3} height={(2 * lane) / 3} />
+                ))}
+              </g>
             ))}
             {chosen !== undefined && (
               <rect class="chosen" x={columnOf(chosen) - COLUMN / 2} y="0" width={COLUMN} height={height} />

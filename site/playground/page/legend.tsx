@@ -10,12 +10,14 @@ export function Legend() {
           {title}
         </li>
       ))}
-      <li>
-        <svg class="icon" viewBox="-9 -9 18 18" width="18" height="18" aria-hidden="true">
-          <path class="star" d={STAR} />
-        </svg>
-        has the lock
-      </li>
+      {['has the lock', 'believes it, and may have lost it'].map((meaning, i) => (
+        <li key={meaning}>
+          <svg class="icon" viewBox="-9 -9 18 18" width="18" height="18" aria-hidden="true">
+            <path class={i === 0 ? 'star' : 'star hollow'} d={STAR} />
+          </svg>
+          {meaning}
+        </li>
+      ))}
       <li>
         <svg class="icon" viewBox="-9 -9 18 18" width="18" height="18" aria-hidden="true">
           <path class="lease" d="M0,-7A7,7,0,1,1,-7,0" />

@@ -1,7 +1,7 @@
 // Paints what changes at each drawing: wires, leases, frames.
 import type { ClientPicture, Picture } from '../../world/picture.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
-import { isActive } from '../model/words.ts'
+import { holds } from '../model/words.ts'
 import { CROSS, GLYPHS, type Kind } from '../scene/glyphs.ts'
 import type { Dot } from '../scene/flight.ts'
 import { linkBetween, wireOf, type Layout, type Point, type Wire } from '../scene/layout.ts'
@@ -112,7 +112,7 @@ export class Painter {
     if (wire === undefined || client.process === 'dead') return
     if (client.unpluggedUntil !== undefined) this.#stroke(wire, 'event', 1.5, [2, 7])
     else if (client.state !== 'connected') this.#stroke(wire, 'wire', 1.5, [4, 5])
-    else if (isActive(client.role)) this.#stroke(wire, 'mark', 3)
+    else if (holds(client)) this.#stroke(wire, 'mark', 3)
     else this.#stroke(wire, 'wire', 1.5)
   }
 

@@ -1,5 +1,5 @@
-import type { ClientPicture } from '../../world/picture.ts'
-import { describeClient, isActive, lookOf } from '../model/words.ts'
+import { isActive, type ClientPicture } from '../../world/picture.ts'
+import { describeClient, holds, lookOf } from '../model/words.ts'
 import { STAR } from '../scene/glyphs.ts'
 import type { Layout } from '../scene/layout.ts'
 import type { Props } from './props.ts'
@@ -21,6 +21,7 @@ export function Tokens({ playground, layout }: Props & { layout: Layout }) {
               key={client.id}
               client={client}
               size={layout.token}
+              isLow={place.y > layout.height / 2}
               isChosen={client.id === chosen}
               isReachable={client.id === reachable}
               onChoose={() => playground.select({ kind: 'client', client: client.id })}
@@ -38,17 +39,19 @@ interface TokenProps {
   size: number
   x: number
   y: number
+  /** True if it stands in the lower half of the stage. */
+  isLow: boolean
   isChosen: boolean
   isReachable: boolean
   onChoose: () => void
 }
 
-function Token({ client, size, x, y, isChosen, isReachable, onChoose }: TokenProps) {
+function Token({ client, size, x, y, isLow, isChosen, isReachable, onChoose }: TokenProps) {
   const look = lookOf(client)
   return (
     <button
       type="button"
-      class={`token ${look}${isActive(client.role) ? ' active' : ''}`}
+      class={`token ${look}${holds(client) ? ' active' : ''}${isLow ? ' low' : ''}`}
       style={{ left: `${x - size / 2}px`, top: `${y - size / 2}px`, width: `${size}px`, height: `${size}px` }}
       tabIndex={isReachable ? 0 : -1}
       aria-label={describeClient(client)}
@@ -65,8 +68,13 @@ function Token({ client, size, x, y, isChosen, isReachable, onChoose }: TokenPro
       <span>{client.id === 0 ? 'op' : client.id}</span>
       {isActive(client.role) && (
         <svg class="badge" viewBox="-9 -9 18 18" aria-hidden="true">
-          <path class="star" d={STAR} />
+          <path class={client.isConfirmed ? 'star' : 'star hollow'} d={STAR} />
         </svg>
+      )}
+      {!client.isConfirmed && (
+        <span class="belief" aria-hidden="true">
+          believes
+        </span>
       )}
       {SIGNS[look] !== undefined && (
         <svg class="badge sign" viewBox="-9 -9 18 18" aria-hidden="true">

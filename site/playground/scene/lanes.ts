@@ -22,15 +22,18 @@ export const columnOf = (n: number): number => (n - 0.5) * COLUMN
 export interface Bar {
   holding: Holding
   from: number
+  /** Where it ends, or from where on the client only believes that it holds. */
+  sure: number
   to: number
 }
 
 /** Returns a bar for each holding. That of a client that still holds ends with the last column. */
 export const barsOf = (holdings: readonly Holding[], frames: readonly WireFrame[]): Bar[] =>
   holdings.map(holding => {
-    const { at, until } = holding
+    const { at, lostAt, until } = holding
     const end = until === undefined ? frames.length + 1 : sentUntil(frames, until)
-    return { holding, from: sentUntil(frames, at) * COLUMN, to: end * COLUMN }
+    const sure = lostAt === undefined ? end : sentUntil(frames, lostAt)
+    return { holding, from: sentUntil(frames, at) * COLUMN, sure: sure * COLUMN, to: end * COLUMN }
   })
 
 /** Returns how many frames were sent before or at this time. */

@@ -11,6 +11,7 @@ import type { World } from '../../../site/world/world.ts'
 const clientOf = (world: World, id: number): ClientPicture =>
   world.picture().clients.find(client => client.id === id) as ClientPicture
 const rolesOf = (world: World) => world.picture().clients.map(({ role }) => role)
+const confirmationsOf = (world: World) => world.picture().clients.map(({ isConfirmed }) => isConfirmed)
 const lastSentence = (world: World) => explanationOf(world.frames.at(-1) as (typeof world.frames)[number]).sentence
 const releaseOf = (world: World) => world.picture().counters.thisRelease
 const textsOf = (world: World, client: number) => clientOf(world, client).journal.map(({ text }) => text)
@@ -125,6 +126,8 @@ const facts: Readonly<Record<string, readonly ((world: World, before: number) =>
     world => {
       expect(rolesOf(world)[1]).to.equal('holding')
       expect(clientOf(world, 1).process).to.equal('stopped')
+      // Client 1 only believes that it holds the lock, and is drawn so.
+      expect(confirmationsOf(world)).to.deep.equal([false, true])
     },
     world =>
       expect(

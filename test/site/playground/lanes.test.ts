@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { describeHolding } from '../../../site/playground/model/words.ts'
+import { describeClient, describeHolding } from '../../../site/playground/model/words.ts'
 import { barsOf, COLUMN } from '../../../site/playground/scene/lanes.ts'
 import { World } from '../../../site/world/world.ts'
 import type { Picture } from '../../../site/world/picture.ts'
@@ -52,5 +52,28 @@ describe('the bars in the lanes', () => {
       [3, false],
       [1, true],
     ])
+  })
+
+  it('say from when on a client only believes that it holds the lock', async () => {
+    await world.act({ kind: 'stop', client: 1, seconds: 15 })
+    await world.advance(14_000)
+    const [first, second] = world.picture().clients
+    expect(first).to.include({ role: 'holding', isConfirmed: false })
+    expect(second).to.include({ role: 'holding', isConfirmed: true })
+    expect(first && describeClient(first)).to.match(/believes that it holds the lock$/)
+    const [believed, held] = bars()
+    expect(believed?.sure).to.be.within((held?.from ?? NaN) - COLUMN, held?.from ?? NaN)
+    expect(believed?.to).to.equal((world.frames.length + 1) * COLUMN)
+    expect(believed && describeHolding(believed.holding)).to.match(/ to 1\d\.\d{3} s, and believes that it still does$/)
+    await world.advance(2000)
+    expect(bars()[0] && describeHolding(bars()[0]?.holding ?? expect.fail())).to.match(/, and believed it until 1\d\./)
+    expect(world.picture().clients[0]).to.include({ role: 'lost', isConfirmed: true })
+  })
+
+  it('are sure, but the client is not, between the end of its lease and that of its session', async () => {
+    await world.act({ kind: 'stop', client: 1, seconds: 15 })
+    await world.advance(10_001)
+    expect(world.picture().clients[0]).to.deep.include({ role: 'holding', isConfirmed: false })
+    expect(world.picture().holdings).to.have.length(1)
   })
 })
