@@ -89,8 +89,7 @@ export class Painter {
   #stroke(wire: Wire, colour: Colour, width: number, dash: number[] = []): void {
     const context = this.#wires
     context.beginPath()
-    context.moveTo(wire.from.x, wire.from.y)
-    context.lineTo(wire.to.x, wire.to.y)
+    for (const { x, y } of wire) context.lineTo(x, y)
     context.strokeStyle = this.#colour(colour)
     context.lineWidth = width
     context.setLineDash(dash)

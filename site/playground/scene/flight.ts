@@ -1,7 +1,7 @@
 // Where the frames in flight are. Each frame in flight becomes exactly one dot.
 import type { ServerMessage } from '../../world/member-message.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
-import { along, distance, linkBetween, wireOf, type Layout, type Point, type Wire } from './layout.ts'
+import { along, distance, lengthOf, linkBetween, wireOf, type Layout, type Point, type Wire } from './layout.ts'
 import type { Kind } from './glyphs.ts'
 
 /** Something that flies: a frame, or a message between two servers. */
@@ -32,7 +32,7 @@ function frameFlight(
   { n, kind, client, server, direction, sentAt, arrivesAt, lostAt }: WireFrame,
 ): Flight {
   const wire = wireOf(layout, client, server)
-  const towards = wire === undefined || direction === 'up' ? wire : { from: wire.to, to: wire.from }
+  const towards = direction === 'up' ? wire : wire?.toReversed()
   return {
     n,
     message: undefined,
@@ -90,26 +90,38 @@ export function dotsOf(flights: readonly Flight[], now: number, still: boolean):
 function dotsOnRoute(route: readonly Flight[], now: number, still: boolean): Dot[] {
   const wire = route[0]?.wire
   if (wire === undefined) return []
-  const { from, to } = wire
-  const whole = distance(from, to)
+  const whole = lengthOf(wire)
   const spacing = Math.min(SPACING, whole / route.length)
   let ahead = Infinity
   return route.map(flight => {
     // Frames that are sent in the same instant keep their distance, so that each can be seen.
     const pixels = Math.min((still ? STILL : progressOf(flight, now)) * whole, ahead - spacing)
     ahead = pixels
-    const { x, y } = along(from, to, Math.max(0, pixels))
-    const across = whole === 0 ? 0 : SIDE / whole
+    const { x, y } = beside(wire, Math.max(0, pixels))
     const lost = flight.lostAt !== undefined && now >= flight.lostAt
     return {
       n: flight.n,
       message: flight.message,
       kind: flight.kind,
-      lost,
-      x: x - (to.y - from.y) * across,
-      y: y + (to.x - from.x) * across,
+      ...{ lost, x, y },
     }
   })
+}
+
+/** Returns the point beside a wire, {@link SIDE} to its right, that lies `pixels` after its start. */
+function beside(wire: Wire, pixels: number): Point {
+  let left = pixels
+  let end = wire.length - 1
+  for (let i = 1; i < end; i++) {
+    const part = distance(wire[i - 1] as Point, wire[i] as Point)
+    if (left < part) end = i
+    else left -= part
+  }
+  const [from, to] = [wire[end - 1] as Point, wire[end] as Point]
+  const { x, y } = along(from, to, left)
+  const whole = distance(from, to)
+  const across = whole === 0 ? 0 : SIDE / whole
+  return { x: x - (to.y - from.y) * across, y: y + (to.x - from.x) * across }
 }
 
 /** Returns which part of its way something has flown, from 0 to 1. */

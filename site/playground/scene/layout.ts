@@ -21,6 +21,8 @@ export interface Layout {
   clients: readonly Point[]
   /** The server with the number 1 is the first. */
   servers: readonly Box[]
+  /** By the numbers of the client and of the server, from 0: see {@link wireOf}. */
+  wires: readonly (readonly Wire[])[]
   /** If three servers are stacked, the x of the line from the first to the third, beside the second. */
   bypass: number | undefined
 }
@@ -56,9 +58,14 @@ export function layoutOf(width: number, height: number, clients: number, servers
   const token = Math.max(TOKEN.smallest, Math.min(largest, room))
   const operator = { x: TOKEN.smallest, y: height - TOKEN.smallest }
   const places = [operator, ...spread(curve(token), clients)]
-  const stage = { width, height, token, clients: places, bypass: undefined }
-  if (servers === 1) return { ...stage, servers: [boxOf(width, height, clients)] }
-  return { ...stage, ...(isStack ? stackOf(width, height, token) : { servers: triangleOf(width, height, token) }) }
+  const stage = { width, height, token, clients: places }
+  const { servers: boxes, bypass } =
+    servers === 1
+      ? { servers: [boxOf(width, height, clients)], bypass: undefined }
+      : isStack
+        ? stackOf(width, height, token)
+        : { servers: triangleOf(width, height, token), bypass: undefined }
+  return { ...stage, servers: boxes, bypass, wires: places.map(place => boxes.map(box => wireTo(box, boxes, place, token))) }
 }
 
 /** Returns the points of a superellipse, clockwise from its top. The first point is repeated at the end. */
@@ -71,7 +78,7 @@ const curveOf = ({ x, y }: Point, a: number, b: number, squareness: number): Poi
 
 export const distance = (a: Point, b: Point): number => Math.hypot(a.x - b.x, a.y - b.y)
 
-const lengthOf = (curve: readonly Point[]): number =>
+export const lengthOf = (curve: readonly Point[]): number =>
   curve.reduce((sum, point, i) => sum + distance(point, curve[i - 1] ?? point), 0)
 
 function spread(curve: readonly Point[], count: number): Point[] {
@@ -139,24 +146,80 @@ function stackOf(stageWidth: number, stageHeight: number, token: number): Pick<L
   return { servers, bypass: left + shift / 2 }
 }
 
-/** A wire from the edge of a token, or of a server's box, to the edge of a server's box. */
-export interface Wire {
-  from: Point
-  to: Point
+/** The points of a wire, from the edge of a token, or of a server's box, to the edge of a server's box. */
+export type Wire = readonly Point[]
+
+/** Returns the wire from a client to a server, around the other servers. */
+export const wireOf = (layout: Layout, client: number, server: number): Wire | undefined =>
+  layout.wires[client]?.[server - 1]
+
+/** The distance of a bend from the corner of a box, and the smallest distance of a wire. */
+const BEND = { away: 8, least: 4 }
+
+/** Returns the shortest wire from the token at a place to a box, with at most two bends, that crosses no other box. */
+function wireTo(box: Box, boxes: readonly Box[], place: Point, token: number): Wire {
+  const others = boxes.filter(other => other !== box)
+  const corners = others.flatMap(cornersOf)
+  const bends: Point[][] = [[], ...corners.map(one => [one])]
+  for (const one of corners) for (const other of corners) if (one !== other) bends.push([one, other])
+  const direct = [place, edgeOf(box, place)]
+  let [shortest, least]: [Wire, number] = [direct, Infinity]
+  for (const between of bends) {
+    const last = between.at(-1) ?? place
+    for (const end of [edgeOf(box, last), nearestOf(box, last)]) {
+      const wire = [place, ...between, end]
+      const length = lengthOf(wire)
+      if (length < least && !others.some(other => isCrossed(other, wire))) [shortest, least] = [wire, length]
+    }
+    // Most clients see the middle of the box, and each bend is a detour.
+    if (between.length === 0 && least < Infinity) break
+  }
+  const [, next = place, ...rest] = shortest
+  return [along(place, next, token / 2 + 1), next, ...rest]
 }
 
-export function wireOf(layout: Layout, client: number, server: number): Wire | undefined {
-  const [token, box] = [layout.clients[client], layout.servers[server - 1]]
-  if (token === undefined || box === undefined) return undefined
-  return { from: along(token, box, layout.token / 2 + 1), to: edgeOf(box, token) }
+const cornersOf = ({ x, y, width, height }: Box): Point[] =>
+  [-1, 1].flatMap(across =>
+    [-1, 1].map(down => ({
+      x: x + across * (width / 2 + BEND.away),
+      y: y + down * (height / 2 + BEND.away),
+    })),
+  )
+
+/** Returns the point of a box that is the nearest to a point outside of it, but no corner. */
+function nearestOf({ x, y, width, height }: Box, to: Point): Point {
+  const clamp = (value: number, reach: number) => Math.max(-reach, Math.min(reach, value))
+  const [dx, dy] = [clamp(to.x - x, width / 2), clamp(to.y - y, height / 2)]
+  const isBeside = Math.abs(dx) === width / 2
+  return { x: x + (isBeside ? dx : clamp(dx, width / 2 - 12)), y: y + (isBeside ? clamp(dy, height / 2 - 12) : dy) }
+}
+
+/** True if a wire passes through a box, or nearer to it than {@link BEND} says. */
+const isCrossed = (box: Box, wire: Wire): boolean =>
+  wire.some((to, i) => i > 0 && isHit(box, wire[i - 1] ?? to, to))
+
+/** True if a line passes through a box: there is a part of it that is within both its width and its height. */
+function isHit({ x, y, width, height }: Box, from: Point, to: Point): boolean {
+  const within = (start: number, end: number, middle: number, size: number): [number, number] => {
+    const [low, high] = [middle - size / 2 - BEND.least, middle + size / 2 + BEND.least]
+    if (start === end) return start > low && start < high ? [0, 1] : [1, 0]
+    const [one, other] = [(low - start) / (end - start), (high - start) / (end - start)]
+    return [Math.min(one, other), Math.max(one, other)]
+  }
+  const across = within(from.x, to.x, x, width)
+  const down = within(from.y, to.y, y, height)
+  return Math.max(across[0], down[0], 0) < Math.min(across[1], down[1], 1)
 }
 
 export function linkBetween(layout: Layout, one: number, other: number): Wire | undefined {
   const [a, b] = [layout.servers[one - 1], layout.servers[other - 1]]
   if (a === undefined || b === undefined) return undefined
-  if (layout.bypass === undefined || Math.abs(one - other) === 1) return { from: edgeOf(a, b), to: edgeOf(b, a) }
+  if (layout.bypass === undefined || Math.abs(one - other) === 1) return [edgeOf(a, b), edgeOf(b, a)]
   const edge = (box: Box, towards: Box) => box.y + (Math.sign(towards.y - box.y) * box.height) / 2
-  return { from: { x: layout.bypass, y: edge(a, b) }, to: { x: layout.bypass, y: edge(b, a) } }
+  return [
+    { x: layout.bypass, y: edge(a, b) },
+    { x: layout.bypass, y: edge(b, a) },
+  ]
 }
 
 /** Returns the point of a straight line that lies `pixels` away from its start. */

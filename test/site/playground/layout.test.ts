@@ -1,12 +1,15 @@
 import { expect } from 'chai'
 import {
+  along,
   distance,
   heightOf,
   layoutOf,
+  lengthOf,
   linkBetween,
   wireOf,
   type Box,
   type Point,
+  type Wire,
 } from '../../../site/playground/scene/layout.ts'
 
 /** The widths of the stages of a phone, a tablet and a desktop. */
@@ -15,6 +18,13 @@ const WIDTHS = [338, 520, 639, 640, 784, 824, 1008]
 /** How far a box is from a point, in pixels. */
 const gapTo = (box: Box, { x, y }: Point): number =>
   Math.hypot(Math.max(0, Math.abs(x - box.x) - box.width / 2), Math.max(0, Math.abs(y - box.y) - box.height / 2))
+
+/** Points of a wire, at most three pixels apart. */
+const pointsOn = (wire: Wire): Point[] =>
+  wire.flatMap((to, i) => {
+    const from = wire[i - 1] ?? to
+    return Array.from({ length: Math.ceil(distance(from, to) / 3) }, (_, i) => along(from, to, 3 * i))
+  })
 
 describe('the layout of the stage', () => {
   for (const width of WIDTHS)
@@ -38,8 +48,11 @@ describe('the layout of the stage', () => {
             for (const place of places) expect(gapTo(box, place)).to.be.above(token / 2 + 4)
           for (const [i] of layout.servers.entries())
             for (const [j] of places.entries()) {
-              const { from, to } = wireOf(layout, j + 1, i + 1) ?? expect.fail()
-              expect(distance(from, to), `wire of client ${j + 1}`).to.be.above(12)
+              const wire = wireOf(layout, j + 1, i + 1) ?? expect.fail()
+              expect(lengthOf(wire), `wire of client ${j + 1}`).to.be.above(12)
+              // No other server hides a part of it.
+              for (const other of layout.servers.filter((_, k) => k !== i))
+                expect(Math.min(...pointsOn(wire).map(point => gapTo(other, point))), `client ${j + 1}`).to.be.above(3)
             }
         })
 
@@ -52,18 +65,18 @@ describe('the layout of the stage', () => {
 
   it('stacks three servers on a phone, so that no box hides the line between two others', () => {
     const layout = layoutOf(338, heightOf(338, 3), 12, 3)
-    const { from, to } = linkBetween(layout, 3, 1) ?? expect.fail()
+    const [from, to] = linkBetween(layout, 3, 1) as [Point, Point]
     const [first, second, third] = layout.servers as [Box, Box, Box]
     expect([gapTo(third, from), gapTo(first, to)]).to.deep.equal([0, 0])
     expect(from.x).to.equal(to.x)
     expect(second.x - second.width / 2 - to.x).to.be.above(5)
-    expect(linkBetween(layout, 1, 3)).to.deep.equal({ from: to, to: from })
+    expect(linkBetween(layout, 1, 3)).to.deep.equal([to, from])
   })
 
   it('ends wires and links at the edges of the boxes', () => {
     const layout = layoutOf(800, 600, 4, 3)
     const [a, b] = layout.servers
-    const { from, to } = linkBetween(layout, 1, 2) ?? expect.fail()
+    const [from, to] = linkBetween(layout, 1, 2) as [Point, Point]
     const isOnEdge = (point: Point, box: typeof a) =>
       box !== undefined &&
       Math.max(Math.abs(point.x - box.x) / (box.width / 2), Math.abs(point.y - box.y) / (box.height / 2))
