@@ -22,6 +22,22 @@ await sleep(100)
 leave()
 `
 
+/** @param create what tries to get the lock */
+const spinning = (create: string): string => `while (true)
+  try {
+    ${create}
+    break
+  } catch (error) {
+    if (error.code !== 'NODEEXISTS') throw error
+    await sleep(500)
+  }
+enter()
+await sleep(100)
+if (me === 1) await kill()
+leave()
+await zk.delete('/lock')
+`
+
 export const EXERCISES: readonly Exercise[] = [
   {
     id: 'owner',
@@ -59,34 +75,8 @@ ${INSIDE}await zk.setData('/owner', '')
     task: 'The node `/lock` is the lock. Client 1 dies while it holds the lock, and nobody ever gets it. Let the server remove the node of a dead client.',
     symptom: 'never enters',
     clients: 3,
-    broken: `while (true)
-  try {
-    await zk.create('/lock')
-    break
-  } catch (error) {
-    if (error.code !== 'NODEEXISTS') throw error
-    await sleep(500)
-  }
-enter()
-await sleep(100)
-if (me === 1) await kill()
-leave()
-await zk.delete('/lock')
-`,
-    solution: `while (true)
-  try {
-    await zk.create('/lock', '', { mode: 'ephemeral' })
-    break
-  } catch (error) {
-    if (error.code !== 'NODEEXISTS') throw error
-    await sleep(500)
-  }
-enter()
-await sleep(100)
-if (me === 1) await kill()
-leave()
-await zk.delete('/lock')
-`,
+    broken: spinning("await zk.create('/lock')"),
+    solution: spinning("await zk.create('/lock', '', { mode: 'ephemeral' })"),
   },
   {
     id: 'missed-event',

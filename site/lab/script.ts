@@ -11,8 +11,8 @@ const MOST_CALLS = 1000
 /** The code that a text becomes: a function of an object with all names of {@link namesOf}. */
 export type Script = (names: Readonly<Record<string, unknown>>) => Promise<void>
 
-/** The names that a program can use beside those of zkwire and zkwire/recipes. The page explains them. */
-const OWN_NAMES = [
+/** The names that a program can use beside those of zkwire and zkwire/recipes. abilities.ts explains them. */
+export const OWN_NAMES = [
   ...['zk', 'me', 'clients', 'enter', 'leave', 'sleep', 'stop', 'unplug', 'cut', 'kill', 'console'],
   ...['setTimeout', 'clearTimeout', 'setInterval', 'Date', 'performance', 'Math', 'crypto'],
 ] as const
@@ -33,6 +33,16 @@ export function codeOf(text: string, before: number): string {
   const opening = `async names => { "use strict"; const { ${NAMES.join(', ')} } = names; {`
   return `${RECEIVER}(${before + 2}, ${linesIn(text)}, ${opening}\n${text}\n}})\n//# sourceURL=${FILE}`
 }
+
+/**
+ * Returns what the reader is told of a syntax error.
+ * @param line the line of the text, from 1. It is after the last one if the brackets of the text and of {@link codeOf} do
+ * not match
+ */
+export const syntaxProblem = (text: string, line: number, message: string): string =>
+  line > linesIn(text.trimEnd())
+    ? 'The program is not complete: at its end, a bracket or a text is still open, or one bracket too many was closed.'
+    : `Line ${Math.max(1, line)}: ${message}`
 
 export const linesIn = (text: string): number => text.split('\n').length
 

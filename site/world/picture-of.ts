@@ -105,8 +105,7 @@ function clientOf(
     lease: { left: Math.max(0, left), of: client?.sessionTimeout ?? SESSION_TIMEOUT },
     role,
     isConfirmed:
-      !isActive(role) ||
-      (left > 0 && sessions.has(session ?? '') && simulation.takingOf(id)?.lostAt === undefined),
+      !isActive(role) || (left > 0 && sessions.has(session ?? '') && simulation.takingOf(id)?.lostAt === undefined),
     node: acquired?.held?.path,
     token: acquired?.held?.token.toString(),
     requests: (connection?.log.unanswered ?? []).map(({ n }) => n),

@@ -16,7 +16,7 @@ const PART = 1000
 const FIRST = `// Each client runs this. \`me\` is its number.
 while (true) {
   try {
-    await zk.create('/lock', \`\${me}\`, { mode: 'ephemeral' })
+    await zk.create('/lock', '', { mode: 'ephemeral' })
     break
   } catch (error) {
     if (error.code !== 'NODEEXISTS') throw error
@@ -41,6 +41,8 @@ export class Editor {
   #commands: Story['commands'] = []
   #exercise: Exercise | undefined
   #verdict: Verdict | undefined
+  /** True if the last program that was to run could not, for example because of a syntax error. */
+  #hasFailed = false
 
   constructor(start: StartWorld) {
     this.#start = start
@@ -59,6 +61,10 @@ export class Editor {
     return this.#exercise
   }
 
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
   /** Changes the text. What has run stays as it is. */
   write(text: string): void {
     this.#text = text
@@ -69,6 +75,7 @@ export class Editor {
   /** Shows the program of a link. It does not run before the reader wants it to. */
   open({ text, story }: WrittenProgram): void {
     this.write(text)
+    this.#hasFailed = false
     this.#commands = story.commands
     this.#exercise = EXERCISES.find(each => each.broken === text || each.solution === text)
   }
@@ -79,10 +86,13 @@ export class Editor {
   }
 
   /** Starts the text with these clients. No time has passed yet. */
-  start(scenario: Scenario): Promise<RemoteWorld> {
+  async start(scenario: Scenario): Promise<RemoteWorld> {
     this.#isShown = true
     this.rejudge()
-    return RemoteWorld.open(this.#start, { text: this.#text, story: this.#storyOf(scenario) }, 0)
+    this.#hasFailed = true
+    const world = await RemoteWorld.open(this.#start, { text: this.#text, story: this.#storyOf(scenario) }, 0)
+    this.#hasFailed = false
+    return world
   }
 
   /** Returns the link to the text, and to the story of its run if it is the text that ran. Undefined if it is too long. */
@@ -104,9 +114,9 @@ export class Editor {
     return !(shown instanceof RemoteWorld) || shown.text !== this.#text
   }
 
-  /** Judges the whole run, also when the reader goes back in it. Undefined if no program has run. */
+  /** Judges the whole run, also when the reader goes back in it. Undefined if the last program has not run. */
   verdictOn(shown: ShownWorld): Verdict | undefined {
-    return shown instanceof RemoteWorld ? (this.#verdict ?? verdictOf(shown.picture())) : undefined
+    return shown instanceof RemoteWorld && !this.#hasFailed ? (this.#verdict ?? verdictOf(shown.picture())) : undefined
   }
 
   /** Keeps the verdict on a run that is over, until {@link rejudge} or the next run. */

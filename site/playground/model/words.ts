@@ -1,5 +1,12 @@
 // The states of clients and servers, and what one can do with them, in words.
-import { isActive, type ClientPicture, type Holding, type Picture, type Role, type ServerPicture } from '../../world/picture.ts'
+import {
+  isActive,
+  type ClientPicture,
+  type Holding,
+  type Picture,
+  type Role,
+  type ServerPicture,
+} from '../../world/picture.ts'
 import { LIMITS, type Command, type RecipeId } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 
@@ -58,7 +65,9 @@ export function describeHolding({ client, at, lostAt, until }: Holding): string 
   const end = lostAt ?? until
   const held = `${nameOf(client)} ${end === undefined ? `has held since ${seconds(at)}` : `held from ${seconds(at)} to ${seconds(end)}`}`
   if (lostAt === undefined) return held
-  return until === undefined ? `${held}, and believes that it still does` : `${held}, and believed it until ${seconds(until)}`
+  return until === undefined
+    ? `${held}, and believes that it still does`
+    : `${held}, and believed it until ${seconds(until)}`
 }
 
 export function describeServer({ id, mode, isCutOff, nodes, sessions, watches }: ServerPicture): string {

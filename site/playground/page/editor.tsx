@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks'
+import { ABILITIES } from '../../lab/abilities.ts'
 import { exerciseLinkOf, EXERCISES } from '../../lab/exercises.ts'
 import { LONGEST_PROGRAM } from '../../lab/program-link.ts'
 import { describeOverlap, describeVerdict } from '../model/verdict.ts'
@@ -127,7 +128,11 @@ function Judged({ playground }: Props) {
   return (
     <div class="verdict" aria-live="polite">
       {verdict === undefined && editor.isShown && (
-        <p class="sentence">This program has not run yet. Read it, and then press Run.</p>
+        <p class={editor.hasFailed ? 'bad' : 'sentence'}>
+          {editor.hasFailed
+            ? 'The program could not run, so there is nothing to judge.'
+            : 'This program has not run yet. Read it, and then press Run.'}
+        </p>
       )}
       {verdict !== undefined && editor.isChanged(view.world) && (
         <p class="faint">You have changed the program since this run.</p>
@@ -161,29 +166,23 @@ function Names() {
   return (
     <details class="names">
       <summary>What a program can use</summary>
-      <dl class="facts">
-        {NAMES.map(([name, meaning]) => (
-          <div key={name}>
-            <dt>
-              <code>{name}</code>
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
+      {ABILITIES.map(({ title, list }) => (
+        <section key={title}>
+          <h3>{title}</h3>
+          <dl>
+            {list.map(({ code, meaning }) => (
+              <div key={code}>
+                <dt>
+                  <code>{code}</code>
+                </dt>
+                <dd>
+                  <Prose text={meaning} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
     </details>
   )
 }
-
-const NAMES = [
-  ['zk', 'the client, connected: await zk.create(path, data, { mode })'],
-  ['me, clients', 'the number of this client, from 1, and that of all clients'],
-  ['enter(), leave()', 'tell the judge that this client is inside, and is not any more'],
-  ['sleep(ms)', 'waits in virtual time: await sleep(100)'],
-  ['console.log()', 'writes into the journal of the client'],
-  ['stop(seconds)', 'this process does nothing for that time, as in a long garbage collection: await stop(15)'],
-  ['unplug(seconds)', 'nothing that this client sends or gets arrives in that time'],
-  ['cut()', 'ends its connection; both ends notice'],
-  ['kill()', 'its process dies: await kill()'],
-  ['Mutex, …', 'all of zkwire and zkwire/recipes, except for connect() and supervise()'],
-] as const

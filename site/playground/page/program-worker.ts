@@ -1,7 +1,7 @@
 // The worker in which a program runs. It has the code of this page, without its document: the page hands it over as a
 // `data:` address. Such a worker has an origin of its own, which has no storage, and keeps to the policy of the page:
 // no network, no other code.
-import { codeOf, failUnhandled, linesIn, mainOf, RECEIVER, type Script } from '../../lab/script.ts'
+import { codeOf, failUnhandled, linesIn, mainOf, RECEIVER, syntaxProblem, type Script } from '../../lab/script.ts'
 import { ServedWorld } from '../../lab/served-world.ts'
 import type { Answer, Request, StartWorld } from '../../lab/world-port.ts'
 
@@ -24,8 +24,7 @@ export const workersOf =
         failed('This browser does not run programs of the page.')
         return
       }
-      const line = Math.max(1, Math.min(event.lineno - linesIn(ownCode) - 1, linesIn(text)))
-      failed(`Line ${line}: ${event.message.replace(/^Uncaught /, '')}`)
+      failed(syntaxProblem(text, event.lineno - linesIn(ownCode) - 1, event.message.replace(/^Uncaught /, '')))
     }
     return { send: request => worker.postMessage(request), end: () => worker.terminate() }
   }

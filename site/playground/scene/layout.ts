@@ -65,7 +65,12 @@ export function layoutOf(width: number, height: number, clients: number, servers
       : isStack
         ? stackOf(width, height, token)
         : { servers: triangleOf(width, height, token), bypass: undefined }
-  return { ...stage, servers: boxes, bypass, wires: places.map(place => boxes.map(box => wireTo(box, boxes, place, token))) }
+  return {
+    ...stage,
+    servers: boxes,
+    bypass,
+    wires: places.map(place => boxes.map(box => wireTo(box, boxes, place, token))),
+  }
 }
 
 /** Returns the points of a superellipse, clockwise from its top. The first point is repeated at the end. */
@@ -195,8 +200,7 @@ function nearestOf({ x, y, width, height }: Box, to: Point): Point {
 }
 
 /** True if a wire passes through a box, or nearer to it than {@link BEND} says. */
-const isCrossed = (box: Box, wire: Wire): boolean =>
-  wire.some((to, i) => i > 0 && isHit(box, wire[i - 1] ?? to, to))
+const isCrossed = (box: Box, wire: Wire): boolean => wire.some((to, i) => i > 0 && isHit(box, wire[i - 1] ?? to, to))
 
 /** True if a line passes through a box: there is a part of it that is within both its width and its height. */
 function isHit({ x, y, width, height }: Box, from: Point, to: Point): boolean {

@@ -150,9 +150,7 @@ describe('in the page, the lesson', () => {
       }
       expect([...new Set(places.map(String))]).to.have.lengthOf(1)
       const [first = [], second = [], third = []] = places[0] ?? []
-      expect([first[1], second[1]]).to.satisfy(
-        ([one = 0, two = 0]) => one < (second[0] ?? 0) && two < (third[0] ?? 0),
-      )
+      expect([first[1], second[1]]).to.satisfy(([one = 0, two = 0]) => one < (second[0] ?? 0) && two < (third[0] ?? 0))
       await open.close()
     })
 

@@ -162,6 +162,22 @@ console.log(self.origin, location.protocol, 'end')`
     await open.press('Run')
     expect(await open.page.getByRole('alert').textContent()).to.match(/^Line 3: SyntaxError/)
     const text = open.page.getByLabel('The program of each client')
+    // The code around the program is no line of it.
+    for (const [wrong, problem] of [
+      ['enter()\nleave())\n', /^Line 2: SyntaxError/],
+      ['while (true) {\n  await sleep(1)\n\n', /^The program is not complete: at its end, /],
+      ['enter()\n}\nleave()\n', /^The program is not complete: at its end, /],
+      ['const a = `x\nenter()', /^The program is not complete: at its end, /],
+    ] as const) {
+      await text.fill('enter(); leave()')
+      await open.press('Run')
+      expect(await verdictOf(open)).to.match(/^Right so far/)
+      await text.fill(wrong)
+      await open.press('Run')
+      expect(await open.page.getByRole('alert').textContent(), wrong).to.match(problem)
+      // The verdict on the run before would be taken for one on this program.
+      expect(await verdictOf(open), wrong).to.equal('The program could not run, so there is nothing to judge.')
+    }
     await text.fill("const zk2 = zk\nawait sleep(1)\nawait zk.delete('/none')\n")
     await open.press('Run')
     expect(await verdictOf(open)).to.match(/Client 1 failed: line 3: .*NONODE/)
@@ -250,6 +266,22 @@ console.log(self.origin, location.protocol, 'end')`
     expect(await verdictOf(open)).to.contain('<b>')
     await open.close()
   })
+
+  for (const width of [1280, 1440])
+    it(`has no line that is cut off at the edge of a window of ${width} pixels`, async () => {
+      const open = await openPlayground(browser, '', { viewport: { width, height: 900 } })
+      await open.page.locator('.editor > summary').click()
+      for (const { id } of [undefined, ...EXERCISES].map(exercise => ({ id: exercise?.id }))) {
+        if (id !== undefined) await open.page.getByLabel('Exercise').selectOption(id)
+        await open.until(`playground.editor.exercise?.id === ${JSON.stringify(id)}`)
+        await open.idle()
+        const cut = await open.evaluate(
+          "(text => text.scrollWidth - text.clientWidth)(document.querySelector('textarea'))",
+        )
+        expect(cut, id).to.equal(0)
+      }
+      await open.close()
+    })
 
   for (const [where, width, colorScheme] of [
     ['a desktop', 1440, 'light'],
