@@ -164,7 +164,7 @@ function Judged({ playground }: Props) {
 
 function Names() {
   return (
-    <details class="names">
+    <details class="abilities">
       <summary>What a program can use</summary>
       {ABILITIES.map(({ title, list }) => (
         <section key={title}>
