@@ -35,6 +35,7 @@ import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
 import type { ServerVersion } from './requests/server-version.ts'
 import {
+  CLOSED_EARLY,
   failureOfHandshake,
   failureToOpen,
   hostPortOf,
@@ -364,8 +365,7 @@ export class Connection implements TransportHandler {
     if (this.#stage === DIALLING && cause !== undefined) return this.#endWith(failureToOpen(cause), cause)
     if (this.#stage === ESTABLISHED)
       return this.#endWith({ ...temporary('the server closed the connection during SASL'), isDuringSasl: true }, cause)
-    const when = this.#stage < ESTABLISHED ? ' before the end of the handshake' : ''
-    this.fail(`the server closed the connection${when}`, cause)
+    this.fail(this.#stage < ESTABLISHED ? CLOSED_EARLY : 'the server closed the connection', cause)
   }
 
   #failProtocol(error: JuteError, chunk: Buffer): void {

@@ -7,6 +7,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { command, type Target } from '../runner/command.ts'
 import {
   findingsOf,
+  lackQuorum,
   risksOf,
   serverReportOf,
   type Diagnosis,
@@ -45,8 +46,11 @@ export const doctor = command({
     const target = await sessions.target()
     const addresses = await serversOf(target.servers)
     const reports = await Promise.all(addresses.map(address => hostReportOf(address, target, clock)))
-    const tried = await trySession(client, target, !values['no-write'], clock, signal)
-    const diagnosis: Diagnosis = { hosts: reports, ...connectionOf(target), ...tried }
+    const connection = connectionOf(target)
+    // What is wrong is known then, and an operator waits for the answer.
+    const wait = lackQuorum(reports, connection.usesTls) ? TIMEOUT : undefined
+    const tried = await trySession(() => client(wait), target, !values['no-write'], clock, signal)
+    const diagnosis: Diagnosis = { hosts: reports, ...connection, ...tried }
     const findings = [...findingsOf(diagnosis), ...(values.strict ? risksOf(diagnosis) : [])]
     await out.show({ ...diagnosis, findings }, () => [
       ...aligned(reports.flatMap(rowsOf)),

@@ -59,9 +59,21 @@ export function serverReportOf(answer: string, ms: number): ServerReport {
   const version = /^Zookeeper version: ([^,\s-]+)/m.exec(answer)?.[1]
   const mode = /^Mode: (.+)$/m.exec(answer)?.[1]
   if (version !== undefined && mode !== undefined) return { answers: true, ms, version, mode }
-  if (answer.includes('not currently serving requests')) return { answers: true, ms, why: 'it has no quorum' }
+  if (answer.includes('not currently serving requests')) return { answers: true, ms, why: NO_QUORUM }
   if (answer.includes('not in the whitelist')) return { answers: true, ms, why: 'it does not allow srvr' }
   return { answers: false, why: answer === '' ? 'closed the connection' : 'no ZooKeeper' }
+}
+
+/** Why a server that runs serves no requests. */
+const NO_QUORUM = 'it has no quorum'
+
+const reportsOf = (hosts: readonly HostReport[], usesTls: boolean): ServerReport[] =>
+  hosts.flatMap(({ addresses }) => addresses.map(({ plain, tls }) => (usesTls ? tls : plain)))
+
+/** Returns true if servers run, and none of them serves requests. A session would only wait for its timeout then. */
+export function lackQuorum(hosts: readonly HostReport[], usesTls: boolean): boolean {
+  const running = reportsOf(hosts, usesTls).filter(({ answers }) => answers)
+  return running.length > 0 && running.every(({ why }) => why === NO_QUORUM)
 }
 
 /** The difference between clocks that is worth a sentence, ms. */
@@ -72,10 +84,9 @@ const SLOW = 100
 /** Returns a sentence for each thing that is wrong, and how to mend it. */
 export function findingsOf(diagnosis: Diagnosis): string[] {
   const { hosts, usesTls, session, failure } = diagnosis
-  const servers = hosts.flatMap(each => each.addresses.map(({ plain, tls }) => (usesTls ? tls : plain)))
   return [
     ...hosts.flatMap(host => hostFindings(host, usesTls)),
-    ...ensembleFindings(servers),
+    ...ensembleFindings(reportsOf(hosts, usesTls)),
     ...(failure === undefined ? [] : [`No session could be used: ${failure}`]),
     ...(session === undefined ? [] : sessionFindings(session)),
   ]
@@ -89,7 +100,7 @@ export function risksOf({ hosts, usesTls, sendsCredentials, session }: Diagnosis
   const voters = session?.members?.filter(({ role }) => role === 'participant').length ?? 0
   return [
     ...servers.flatMap(({ name, answers, mode, why }) =>
-      answers && mode === undefined && why !== 'it has no quorum'
+      answers && mode === undefined && why !== NO_QUORUM
         ? [`${name}: version and mode are unknown, because ${why}: add srvr to 4lw.commands.whitelist.`]
         : [],
     ),
@@ -126,7 +137,7 @@ function hostFindings({ host, port, addresses, why }: HostReport, usesTls: boole
         : [`${at} speaks TLS on this port: give --tls, or use the port for plaintext.`]
     if (!wanted.answers)
       return [`${at} does not answer (${wanted.why}): check that the server runs, its port, and firewalls.`]
-    if (wanted.why === 'it has no quorum')
+    if (wanted.why === NO_QUORUM)
       return [`${at} runs, but serves no requests: too few servers of its ensemble are up, or it cannot reach them.`]
     if (wanted.mode === 'read-only') return [`${at} is read-only, because it has lost its quorum.`]
     return []

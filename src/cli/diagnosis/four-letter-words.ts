@@ -44,7 +44,10 @@ export function ask({ host, port }: Address, word: string, options: AskOptions):
       if (length > longest) end({ is: 'failure', why: `answers more than ${longest} bytes` })
       else chunks.push(chunk)
     })
-    socket.on('error', (error: Error) => end({ is: 'failure', why: error.message }))
+    socket.on('error', ({ code, message }: NodeJS.ErrnoException) =>
+      // Servers without TLS close the connection at its first byte, and Node's message says so in twelve words.
+      end({ is: 'failure', why: code === 'ECONNRESET' ? 'closed the connection' : message }),
+    )
     socket.on('close', () => end({ is: 'text', text: String(Buffer.concat(chunks)), ms: clock.now() - startedAt }))
   })
 }

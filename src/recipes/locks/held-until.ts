@@ -1,5 +1,5 @@
 // A held lock that its holder should release when a signal aborts.
-import { forwardAbort } from '../../runtime/abort.ts'
+import { forwardAbort, onAbort } from '../../runtime/abort.ts'
 import type { Transaction } from '../../client/index.ts'
 import { Held } from './held.ts'
 
@@ -12,7 +12,13 @@ export class HeldUntil extends Held {
   constructor(held: Held, stop: AbortSignal | undefined) {
     super()
     this.#held = held
-    this.#stopListening = [held.signal, stop].map(signal => forwardAbort(signal, this.#ended))
+    // The end of a session aborts both signals, in any order. The lock reports its loss when its signal is read, so that
+    // the reason is LOST and not that of `stop`.
+    const onStop = () => {
+      if (!held.signal.aborted) this.#ended.abort(stop?.reason)
+    }
+    this.#stopListening = [forwardAbort(held.signal, this.#ended), onAbort(stop, onStop)]
+    if (stop?.aborted) onStop()
   }
 
   override get path(): string {

@@ -214,9 +214,13 @@ export class NodeHeld extends Held {
     return (this.#released ??= this.#release())
   }
 
-  /** Reports the loss now if the process was stopped for too long, and no timer has fired since. */
+  /**
+   * Reports the loss now if the process was stopped for too long, and no timer has fired since; or if the lease has
+   * ended, and the caller heard of it first.
+   */
   #checkLease(): void {
     this.validFor()
+    if (this.#lease.aborted) this.lose(this.#lease.reason)
   }
 
   async #release(): Promise<void> {

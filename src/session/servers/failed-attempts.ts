@@ -31,16 +31,23 @@ const absentCodes: Readonly<Record<string, string>> = {
   ENODATA: 'no such records',
 }
 
+/** What a server did that accepted a connection and closed it at once, as one does that has reached maxClientCnxns. */
+export const CLOSED_EARLY = 'the server closed the connection before the end of the handshake'
+/** The codes of a connection that the other end closed, while it was being opened too. */
+const closedCodes: readonly string[] = ['ECONNRESET', 'EPIPE']
+
 /** Describes a connection that could not be opened. A name may have several addresses, and then has several errors. */
 export function failureToOpen(cause: Error): AttemptFailure {
   if (cause instanceof PermanentError) return { detail: cause.message, outlook: 'permanent' }
   const errors = ('errors' in cause ? cause.errors : [cause]) as (Error & { code?: string })[]
-  const [meaning, ...others] = new Set(errors.map(({ code = '' }) => absentCodes[code]))
+  const [meaning, ...others] = new Set(errors.map(({ code = '' }) => meaningOf(code)))
   const reasons = errors.map(({ message }) => message).join(', ')
   const isAbsent = errors.every(({ code = '' }) => code in absentCodes)
   const what = meaning !== undefined && others.length === 0 ? meaning : 'the connection could not be opened'
   return { detail: `${what} (${reasons})`, outlook: isAbsent ? 'absent' : 'temporary' }
 }
+
+const meaningOf = (code: string) => absentCodes[code] ?? (closedCodes.includes(code) ? CLOSED_EARLY : undefined)
 
 /**
  * Describes an answer to the handshake that is not ZooKeeper's. Text comes from a server of another kind, such as HTTP.

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import {
   findingsOf,
+  lackQuorum,
   risksOf,
   serverReportOf,
   type Diagnosis,
@@ -71,6 +72,14 @@ describe('zkwire doctor', () => {
     const noQuorum = serverReportOf('This ZooKeeper instance is not currently serving requests\n', 1)
     expect(findingsOf(diagnosis(noQuorum))[0]).to.match(/^zk1:2181 .* runs, but serves no requests: too few servers/)
     expect(findingsOf(diagnosis(server('read-only')))[0]).to.contain('is read-only, because it has lost its quorum')
+  })
+
+  it('knows that a session would only wait if servers run, and none of them serves requests', () => {
+    const noQuorum = serverReportOf('This ZooKeeper instance is not currently serving requests\n', 1)
+    const lack = (...servers: ServerReport[]) => lackQuorum(diagnosis(...servers).hosts, false)
+    expect([lack(no, noQuorum), lack(noQuorum)]).to.deep.equal([true, true])
+    expect([lack(no), lack(noQuorum, server('leader')), lack(server('read-only'))]).to.deep.equal([false, false, false])
+    expect(lackQuorum(diagnosis(noQuorum).hosts, true)).to.equal(false)
   })
 
   it('says that only one side speaks TLS', () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Server } from '../../../src/server/index.ts'
 import { CertificateAuthority, type Certificate } from '../../support/certificates.ts'
 import { freePort } from '../../../environment/free-port.ts'
+import { until } from '../../../environment/until.ts'
 import { jsonOf, onBothServers, zkwire } from './program.ts'
 
 onBothServers('zkwire doctor', server => {
@@ -38,6 +39,19 @@ onBothServers('zkwire doctor', server => {
     expect(out).to.match(/speaks plaintext, and not TLS, on this port: leave out --tls, or use the secure port\.$/m)
     expect(status).to.equal(69)
   })
+})
+
+it('zkwire doctor does not wait for a session if the servers have no quorum', async () => {
+  await using ensemble = await Server.start({ servers: 3 })
+  for (const member of ensemble.followers) await member.stop()
+  await until(() => ensemble.leader === undefined)
+  const { status, out } = await zkwire(['doctor', '-s', ensemble.connectString])
+  expect(out).to.match(
+    /runs, but serves no requests: too few servers of its ensemble are up, or it cannot reach them\.$/m,
+  )
+  // Without that, after the session timeout of 30 s.
+  expect(out).to.match(/^No session could be used: CONNECTTIMEOUT: .*\(3000 ms; /m)
+  expect(status).to.equal(69)
 })
 
 it('zkwire doctor prints no control characters of a server', async () => {

@@ -132,6 +132,29 @@ onBothServers('LeaderElection', (fixture, { itInVirtualTime, itEverywhere }) => 
     expect(reasons[1]).to.equal(reasons[0])
   })
 
+  itEverywhere(
+    'aborts the signal of the callback with LOST if the end of the session aborts both signals',
+    async () => {
+      const client = await fixture.open()
+      const stop = new AbortController()
+      // As in supervise(), whose signal aborts before the lock hears of the end.
+      client.leaseSignal.addEventListener('abort', () => stop.abort(client.leaseSignal.reason))
+      let reason: unknown
+      const leading = new LeaderElection(client, fixture.path).lead(
+        async held => {
+          await once(held.signal, 'abort')
+          reason = held.signal.reason
+        },
+        { signal: stop.signal },
+      )
+      await fixture.until(async () => (await new LeaderElection(fixture.observer, fixture.path).leader()) !== null)
+      await client.close()
+      await leading
+      expect(reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
+      expect(reason).to.have.nested.property('cause.code', 'CLOSED')
+    },
+  )
+
   itInVirtualTime('rejects with the error of the callback although it has a signal, and resigns', async () => {
     const stop = new AbortController()
     const election = new LeaderElection(await fixture.open(), fixture.path)

@@ -68,6 +68,14 @@ describe('failureToOpen', () => {
       })
   })
 
+  it('says that the server closed the connection if it did so at once, as one does that has reached maxClientCnxns', () => {
+    for (const code of ['ECONNRESET', 'EPIPE'])
+      expect(failureToOpen(systemError(code))).to.deep.equal({
+        detail: `the server closed the connection before the end of the handshake (connect ${code} 127.0.0.1:1)`,
+        outlook: 'temporary',
+      })
+  })
+
   it('names each address of a name, and expects a server soon if one address only timed out', () => {
     const refused = systemError('ECONNREFUSED', 'connect ECONNREFUSED ::1:1')
     const both = new AggregateError([refused, systemError('ECONNREFUSED')], '')
