@@ -16,33 +16,29 @@ import {
 import type { ServerTransport, Address } from '../../transport/transport.ts'
 import type { PlannedFault } from '../control/fault-plan.ts'
 import { allows } from '../database/acl.ts'
-import type { Database, TxnResult } from '../database/database.ts'
 import {
   execute,
   failed,
   handlerOf,
-  outcomeOf,
   type Handler,
   type OperationContext,
   type Outcome,
-  type RequestPacket,
 } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
 import type { WatchOwner } from '../database/watches.ts'
+import { ClientRequest } from './client-request.ts'
 import { answerWord, isWord } from './four-letter-words.ts'
 import { readHandshake, writeHandshakeReply } from './handshake.ts'
 import { Identities } from './identities.ts'
 import { Inbox } from './inbox.ts'
 import { LENGTH_BYTES, Outbox, type Body } from './outbox.ts'
 import { RequestOrder } from './request-order.ts'
-import type { ClientRequest, Role } from './role.ts'
+import type { Role } from './role.ts'
 import type { ServerCore } from './server-core.ts'
 import { WordStats, type ServerStats } from './stats.ts'
 
 /** The zxid in the header of a message that belongs to no transaction. */
 const NO_ZXID = -1n
-
-const NO_BYTES = Buffer.alloc(0)
 
 const emptyBody: Body = () => undefined
 
@@ -263,7 +259,7 @@ export class ServerConnection implements WatchOwner {
     } else if (isAuthentication) {
       reply(execute(handler, this.contextOf(session), reader))
     } else {
-      this.#execute(role, new Call(this, handler, session, xid, reader, frame?.subarray(reader.offset)), reply)
+      this.#execute(role, new ClientRequest(this, handler, session, xid, reader, frame?.subarray(reader.offset)), reply)
     }
   }
 
@@ -313,54 +309,5 @@ export class ServerConnection implements WatchOwner {
     this.#order.clear()
     this.#server.database.watches.forget(this)
     this.#server.onDetached(this)
-  }
-}
-
-/** A request of the client of a connection. */
-class Call implements ClientRequest {
-  readonly session: ServerSession
-  readonly #connection: ServerConnection
-  readonly #handler: Handler
-  readonly #cxid: number
-  readonly #reader: Reader
-  readonly #body: Buffer | undefined
-
-  /**
-   * @param reader stands after the header of the request
-   * @param body the bytes after the header, if the request may be executed later
-   */
-  constructor(
-    connection: ServerConnection,
-    handler: Handler,
-    session: ServerSession,
-    cxid: number,
-    reader: Reader,
-    body: Buffer | undefined,
-  ) {
-    this.session = session
-    this.#body = body
-    this.#connection = connection
-    this.#handler = handler
-    this.#cxid = cxid
-    this.#reader = reader
-  }
-
-  get kind(): Handler['kind'] {
-    return this.#handler.kind
-  }
-
-  run(database: Database): Outcome {
-    return execute(this.#handler, this.#connection.contextOf(this.session, database), this.#reader)
-  }
-
-  packet(): Omit<RequestPacket, 'isLocal'> {
-    const { identities } = this.#connection.contextOf(this.session)
-    const { opcode } = this.#handler.operation
-    return { cxid: this.#cxid, opcode, body: this.#body ?? NO_BYTES, identities: [...identities] }
-  }
-
-  outcomeOf(results: readonly TxnResult[]): Outcome {
-    const { settings } = this.#connection.contextOf(this.session)
-    return outcomeOf(this.#handler, results, new Reader(this.#body), settings)
   }
 }

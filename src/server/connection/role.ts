@@ -1,20 +1,8 @@
 // The role of a server in its ensemble. It decides who executes the requests of the server's clients.
-import type { Database, TxnResult } from '../database/database.ts'
-import type { Outcome, RequestKind, RequestPacket } from '../database/operations.ts'
+import type { Outcome } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
+import type { ClientRequest } from './client-request.ts'
 import type { Handshake } from './handshake.ts'
-
-/** A request of a client. */
-export interface ClientRequest {
-  readonly kind: RequestKind
-  readonly session: ServerSession
-  /** Executes the request. */
-  run(database: Database): Outcome
-  /** Returns what the leader needs to execute the request. */
-  packet(): Omit<RequestPacket, 'isLocal'>
-  /** Returns the outcome, after this server has made the changes of the transaction. */
-  outcomeOf(results: readonly TxnResult[]): Outcome
-}
 
 /** The role of a server that serves clients. A server that looks for a leader has none. */
 export interface Role {

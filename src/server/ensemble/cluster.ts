@@ -8,21 +8,21 @@ import { readData } from '../control/saved-state.ts'
 import type { Database } from '../database/database.ts'
 import type { Sessions } from '../database/sessions.ts'
 import { Ensemble } from './ensemble.ts'
-import type { Leader } from './leader.ts'
+import type { LeaderServer } from './leader-server.ts'
 import { Standalone } from './standalone.ts'
 
 export interface Cluster {
   readonly settings: Settings
   /** Executes the writes; undefined if there is no leader. */
-  readonly leader: Leader | undefined
+  readonly leader: LeaderServer | undefined
   /** The data with what is not committed yet; without a leader, that of the server that has applied the most. */
   readonly written: { database: Database; sessions: Sessions }
-  /** All servers. The methods below concern those that the caller names. */
+  /** All servers. */
   readonly cores: readonly ServerCore[]
   /** The faults of all servers. */
   readonly faults: FaultPlan
   readonly isClosed: boolean
-  /** Returns the data of the leader, or else of the server that has applied the most. */
+  /** Returns the data of the leader if it is one of these servers, or else of the one that has applied the most. */
   newest(cores: readonly ServerCore[]): Database
   /** Expires the session. Returns false if there is no such session, or no leader that can do it. */
   expire(id: bigint): boolean
@@ -30,15 +30,16 @@ export interface Cluster {
   checkContainers(): void
   /** Sets the number of the next sequential child. */
   setCounter(path: string, next: number): void
+  /** Pauses these servers, like SIGSTOP. */
   pause(cores: readonly ServerCore[]): void
   /**
-   * Executes the requests received during the pause, and only then expires sessions, because a request keeps its
+   * Lets these servers continue. Executes the requests received during the pause, and only then expires sessions, because a request keeps its
    * session alive.
    */
   resume(cores: readonly ServerCore[]): void
-  /** Closes every connection, like the end of the process. The nodes and the sessions stay. */
+  /** Closes every connection of these servers, like the end of their processes. The nodes and the sessions stay. */
   stop(cores: readonly ServerCore[]): void
-  /** Accepts connections again. If no server was running, each session gets its whole timeout again. */
+  /** Lets these servers accept connections again. If no server was running, each session gets its whole timeout again. */
   start(cores: readonly ServerCore[]): void
   /** Stops, and discards the sessions and the planned faults. */
   close(): void

@@ -9,7 +9,7 @@ import { Database } from '../database/database.ts'
 import { Sessions } from '../database/sessions.ts'
 import type { Cluster } from './cluster.ts'
 import { FINALIZE_WAIT } from './election.ts'
-import { reportTransaction, type Leader } from './leader.ts'
+import { reportTransaction, type LeaderServer } from './leader-server.ts'
 import { Network } from './network.ts'
 import { Peer, type Cut } from './peer.ts'
 
@@ -83,7 +83,7 @@ export class Ensemble implements Cluster {
     return all.reduce<Peer | undefined>((a, b) => (a !== undefined && a.epoch > b.epoch ? a : b), undefined)
   }
 
-  get leader(): Leader | undefined {
+  get leader(): LeaderServer | undefined {
     return this.#leading?.leading?.leader
   }
 

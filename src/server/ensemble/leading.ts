@@ -8,7 +8,7 @@ import type { TransactionCause } from '../database/database.ts'
 import { execute, handlerOf } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
 import { TreeTransaction, type Transaction } from '../database/transaction.ts'
-import { Leader, type LeaderOwner } from './leader.ts'
+import { LeaderServer, type LeaderServerOwner } from './leader-server.ts'
 import type { Link, Network } from './network.ts'
 import type { Peer } from './peer.ts'
 import { beats } from './vote.ts'
@@ -36,7 +36,7 @@ interface Learner {
   answeredAt: number
 }
 
-export class Leading implements LeaderOwner {
+export class Leading implements LeaderServerOwner {
   readonly #peer: Peer
   readonly #network: Network
   readonly #settings: Settings
@@ -45,7 +45,7 @@ export class Leading implements LeaderOwner {
   /** The epoch of this leader; undefined until a majority has told which epochs it knows. */
   #epoch: number | undefined
   #isEpochAccepted = false
-  #leader: Leader | undefined
+  #leader: LeaderServer | undefined
   #committed: bigint
   /** The syncs that wait until the leader has committed a transaction, by its zxid. */
   readonly #syncs = new Map<bigint, { server: Peer; request: Message<'request'> }[]>()
@@ -63,7 +63,7 @@ export class Leading implements LeaderOwner {
   }
 
   /** Executes the writes; undefined until a majority follows this server. */
-  get leader(): Leader | undefined {
+  get leader(): LeaderServer | undefined {
     return this.#leader
   }
 
@@ -207,7 +207,7 @@ export class Leading implements LeaderOwner {
     this.#committed = peer.log.last
     peer.applyUpTo(this.#committed)
     const { database } = peer.core
-    this.#leader = new Leader(this.#settings, this, encodeState({ database, sessions: peer.sessions }))
+    this.#leader = new LeaderServer(this.#settings, this, encodeState({ database, sessions: peer.sessions }))
     const zxid = BigInt(peer.epoch) << 32n
     this.#leader.database.startAfter(zxid)
     // The followers keep their zxid until the first transaction (tried on 3.8.0).
@@ -253,7 +253,7 @@ export class Leading implements LeaderOwner {
     this.#reply(server, { session: id, cxid: 0 }, err, session?.timeout)
   }
 
-  #execute(leader: Leader, server: Peer, request: Message<'request'>): void {
+  #execute(leader: LeaderServer, server: Peer, request: Message<'request'>): void {
     const { opcode, session: id, cxid, body, identities, isLocal } = request
     if (opcode === opcodes.sync) return this.#onSync(server, request)
     const session = leader.sessions.get(id)

@@ -1,8 +1,9 @@
 // A server of an ensemble: its log and its data, what it does in the ensemble, and the requests of its clients that wait
 // (QuorumPeer, CommitProcessor).
 import { errnos, opcodes } from '../../protocol/index.ts'
+import type { ClientRequest } from '../connection/client-request.ts'
 import type { Handshake } from '../connection/handshake.ts'
-import type { ClientRequest, Role } from '../connection/role.ts'
+import type { Role } from '../connection/role.ts'
 import type { ServerCore } from '../connection/server-core.ts'
 import type { FaultPlan } from '../control/fault-plan.ts'
 import type { MemberMode, MessageContent } from '../control/member-state.ts'

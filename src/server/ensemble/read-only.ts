@@ -1,7 +1,8 @@
 // A server that has no leader and serves reads only (ReadOnlyZooKeeperServer). Its sessions are its own, and no other
 // server knows them.
+import type { ClientRequest } from '../connection/client-request.ts'
 import type { Handshake } from '../connection/handshake.ts'
-import type { ClientRequest, Role } from '../connection/role.ts'
+import type { Role } from '../connection/role.ts'
 import type { ServerCore } from '../connection/server-core.ts'
 import { failed, type Outcome } from '../database/operations.ts'
 import { Sessions, type ServerSession } from '../database/sessions.ts'

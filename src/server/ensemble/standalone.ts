@@ -1,6 +1,7 @@
 // A single server. It is its own leader, and executes each request at once.
+import type { ClientRequest } from '../connection/client-request.ts'
 import type { Handshake } from '../connection/handshake.ts'
-import type { ClientRequest, Role } from '../connection/role.ts'
+import type { Role } from '../connection/role.ts'
 import { ServerCore } from '../connection/server-core.ts'
 import { FaultPlan } from '../control/fault-plan.ts'
 import type { Settings } from '../control/options.ts'
@@ -9,12 +10,12 @@ import type { Outcome } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
 import type { TreeTransaction } from '../database/transaction.ts'
 import type { Cluster } from './cluster.ts'
-import { Leader, reportTransaction, type LeaderOwner } from './leader.ts'
+import { LeaderServer, reportTransaction, type LeaderServerOwner } from './leader-server.ts'
 
-export class Standalone implements Cluster, LeaderOwner, Role {
+export class Standalone implements Cluster, LeaderServerOwner, Role {
   readonly mode = 'standalone'
   readonly isImmediate = true
-  readonly leader: Leader
+  readonly leader: LeaderServer
   readonly core: ServerCore
   readonly faults: FaultPlan
   isClosed = false
@@ -24,7 +25,7 @@ export class Standalone implements Cluster, LeaderOwner, Role {
    * @throws Error if the state is malformed
    */
   constructor(settings: Settings, state?: string) {
-    this.leader = new Leader(settings, this, state)
+    this.leader = new LeaderServer(settings, this, state)
     const { database, sessions } = this.leader
     this.faults = new FaultPlan(settings.clock)
     this.core = new ServerCore(settings, 0, database, sessions, this.faults)
@@ -40,7 +41,7 @@ export class Standalone implements Cluster, LeaderOwner, Role {
     return this.leader.settings
   }
 
-  get written(): Leader {
+  get written(): LeaderServer {
     return this.leader
   }
 

@@ -30,7 +30,7 @@ export interface CallDetails<Q, V> {
 }
 
 type AnyOperation = Operation<unknown, unknown>
-export type AnyDetails = CallDetails<unknown, unknown>
+type AnyDetails = CallDetails<unknown, unknown>
 
 /** What replaces an operation that the server does not know. */
 export interface Substitute {
@@ -60,7 +60,7 @@ const bodyIn = (frame: Buffer, op: AnyOperation): unknown => op.request.read(new
 const UNDECIDED: readonly ErrorCode[] = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', 'REQUESTTIMEOUT']
 
 /** Most calls have none. */
-export const NO_DETAILS: AnyDetails = {}
+const NO_DETAILS: AnyDetails = {}
 
 /**
  * One call of a method of the client, until it is settled. It settles only once. Later attempts have no effect. All
@@ -95,20 +95,21 @@ export class Request {
   /** See {@link CallDetails.onSettled}. */
   onSettled: (() => void) | undefined
 
+  /** The types of the arguments are erased here, because only the caller knows them. */
   constructor(
     op: AnyOperation,
     body: unknown,
     path: string,
-    result: Request['result'],
-    signal: AbortSignal | undefined,
-    details: AnyDetails,
+    result: (reply: never, path: string) => unknown,
+    signal?: AbortSignal,
+    details: CallDetails<never, unknown> = NO_DETAILS,
   ) {
     this.op = op
     this.body = body
     this.path = path
-    this.result = result
+    this.result = result as Request['result']
     this.signal = signal
-    this.details = details
+    this.details = details as AnyDetails
     this.since = details.since ?? op.since
     this.onSettled = details.onSettled
     this.promise = new Promise((resolve, reject) => {

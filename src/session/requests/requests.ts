@@ -14,7 +14,7 @@ import * as operations from '../../protocol/operations.ts'
 import type { Watch } from '../watches/one-shot-watches.ts'
 import type { WatchManager } from '../watches/watch-manager.ts'
 import { Backlog } from './backlog.ts'
-import { NO_DETAILS, Request, xidAfter, type AnyDetails, type CallDetails } from './request.ts'
+import { Request, xidAfter, type CallDetails } from './request.ts'
 import type { ServerVersion } from './server-version.ts'
 
 /** The parts of a session that its requests use. */
@@ -75,7 +75,7 @@ export class Requests {
     signal?: AbortSignal,
     details?: CallDetails<Q, V>,
   ): Promise<V> {
-    const request = requestOf(op, body, path, result, signal, details)
+    const request = new Request(op, body, path, result, signal, details)
     if (details?.watch !== undefined) this.#shareWatch(request, details.watch)
     this.#owner.diagnostics.onCall(request)
     const { refusal } = this.#owner
@@ -101,7 +101,7 @@ export class Requests {
     body: Encodable<Q>,
     result: (reply: R) => V,
   ): Promise<V> {
-    const request = requestOf(op, body, '', result)
+    const request = new Request(op, body, '', result)
     connection.send(request, this.#nextXid(), Infinity)
     this.#pending++
     return request.promise as Promise<V>
@@ -293,17 +293,6 @@ export class Requests {
     if (watch !== undefined && op.watch !== undefined) this.#owner.watches.untrack(op.watch, watch)
   }
 }
-
-/** Makes a request, and erases its types, which only the caller of `submit` knows. */
-const requestOf = <Q, R, V>(
-  op: Operation<Q, R>,
-  body: Encodable<Q>,
-  path: string,
-  result: (reply: R, path: string) => V | Promise<V>,
-  signal?: AbortSignal,
-  details?: CallDetails<Q, V>,
-): Request =>
-  new Request(op, body, path, result as Request['result'], signal, (details as AnyDetails | undefined) ?? NO_DETAILS)
 
 /** Replaces the operation by its fallback if the server lacks it. Returns false if there is no fallback. */
 const makeKnown = ({ version }: RequestSender, request: Request): boolean =>

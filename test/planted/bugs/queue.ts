@@ -27,16 +27,8 @@ export const queue: readonly BugsOfFile[] = [
         from: 'clockOf(client).clearTimeout(timer)',
         to: '',
       },
-      {
-        bug: 'a signal that many calls share collects their listeners',
-        from: '    stopListening()\n',
-        to: '',
-      },
-      {
-        bug: 'a watch that a call still sets when it ends stays at the server',
-        from: 'scope.abort(ENDED)',
-        to: '',
-      },
+      { bug: 'a signal that many calls share collects their listeners', from: '    stopListening()\n', to: '' },
+      { bug: 'a watch that a call still sets when it ends stays at the server', from: 'scope.abort(ENDED)', to: '' },
     ],
   },
   {
@@ -86,13 +78,7 @@ export const queue: readonly BugsOfFile[] = [
   {
     file: 'src/recipes/node/cancellable.ts',
     caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
-    bugs: [
-      {
-        bug: 'a cancelled acquire() leaves its node',
-        from: '() => node.remove(),',
-        to: '() => undefined,',
-      },
-    ],
+    bugs: [{ bug: 'a cancelled acquire() leaves its node', from: '() => node.remove(),', to: '() => undefined,' }],
   },
   {
     file: 'src/recipes/queue/waiter.ts',

@@ -128,11 +128,7 @@ export const recipes: readonly BugsOfFile[] = [
         from: 'const transaction = held.guard()',
         to: 'const transaction = this.#client.transaction()',
       },
-      {
-        bug: 'the lock of a lease stays after the lease was acquired',
-        from: 'await held.release()\n',
-        to: '',
-      },
+      { bug: 'the lock of a lease stays after the lease was acquired', from: 'await held.release()\n', to: '' },
     ],
   },
   {
@@ -149,13 +145,7 @@ export const recipes: readonly BugsOfFile[] = [
   {
     file: 'src/recipes/data/queue-index.ts',
     caughtBy: 'test/recipes/data/queue-index.test.ts',
-    bugs: [
-      {
-        bug: 'two calls of one process try to take the same item',
-        from: 'this.#picked.add(name)\n',
-        to: '',
-      },
-    ],
+    bugs: [{ bug: 'two calls of one process try to take the same item', from: 'this.#picked.add(name)\n', to: '' }],
   },
   {
     file: 'src/recipes/data/queue-watch.ts',
@@ -183,22 +173,14 @@ export const recipes: readonly BugsOfFile[] = [
     file: 'src/recipes/data/queue.ts',
     caughtBy: 'test/recipes/data/queue-faults.test.ts',
     bugs: [
-      {
-        bug: 'an item is left taken after its call was cancelled',
-        from: '() => claim?.remove(),',
-        to: 'nothing,',
-      },
+      { bug: 'an item is left taken after its call was cancelled', from: '() => claim?.remove(),', to: 'nothing,' },
     ],
   },
   {
     file: 'src/recipes/data/shared-value.ts',
     caughtBy: 'test/recipes/data/shared-value.test.ts',
     bugs: [
-      {
-        bug: 'a marker is left after each update',
-        from: 'this.#last.then(() => marked.remove())',
-        to: 'this.#last',
-      },
+      { bug: 'a marker is left after each update', from: 'this.#last.then(() => marked.remove())', to: 'this.#last' },
       {
         bug: 'the updates of one object contend with each other',
         from: 'this.#last = done.then(nothing, nothing)',
@@ -242,11 +224,7 @@ export const recipes: readonly BugsOfFile[] = [
         from: 'await aborted(held.signal)\n',
         to: '',
       },
-      {
-        bug: 'a partitioner goes on when its session has ended',
-        from: "this.#client.on('state', onState)",
-        to: '',
-      },
+      { bug: 'a partitioner goes on when its session has ended', from: "this.#client.on('state', onState)", to: '' },
       {
         bug: 'an item that was lost is not taken again',
         from: 'while (this.#isWanted) {',

@@ -50,11 +50,7 @@ export const rest: readonly BugsOfFile[] = [
     file: 'site/world/release-link.ts',
     caughtBy: 'test/site/world/release-link.test.ts',
     bugs: [
-      {
-        bug: 'the holder releases the lock before the others have queued',
-        from: '    await world.settle()\n',
-        to: '',
-      },
+      { bug: 'the holder releases the lock before the others have queued', from: '    await world.settle()\n', to: '' },
     ],
   },
   {
@@ -77,11 +73,7 @@ export const rest: readonly BugsOfFile[] = [
         from: 'reject(reason)\n      session.destroy()',
         to: 'reject(reason)',
       },
-      {
-        bug: 'the timer of connect() closes the session later',
-        from: 'clock.clearTimeout(timer)\n',
-        to: '',
-      },
+      { bug: 'the timer of connect() closes the session later', from: 'clock.clearTimeout(timer)\n', to: '' },
     ],
   },
   {
@@ -99,11 +91,7 @@ export const rest: readonly BugsOfFile[] = [
     file: 'src/client/pace.ts',
     caughtBy: 'test/client/pace.test.ts',
     bugs: [
-      {
-        bug: 'each pause of a loop leaves a listener to the states',
-        from: "client.off('state', onState)",
-        to: '',
-      },
+      { bug: 'each pause of a loop leaves a listener to the states', from: "client.off('state', onState)", to: '' },
     ],
   },
   {
@@ -121,11 +109,7 @@ export const rest: readonly BugsOfFile[] = [
     file: 'src/client/supervise.ts',
     caughtBy: 'test/client/lost-sessions.test.ts',
     bugs: [
-      {
-        bug: 'the next session of supervise() finds the nodes of the lost one',
-        from: 'lost.add(client)',
-        to: '',
-      },
+      { bug: 'the next session of supervise() finds the nodes of the lost one', from: 'lost.add(client)', to: '' },
     ],
   },
   {

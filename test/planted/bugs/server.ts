@@ -11,11 +11,7 @@ export const server: readonly BugsOfFile[] = [
         from: 'this.#server.connectionOf(sessionId)?.close()',
         to: '',
       },
-      {
-        bug: 'the watches of a closed connection stay',
-        from: 'this.#server.database.watches.forget(this)',
-        to: '',
-      },
+      { bug: 'the watches of a closed connection stay', from: 'this.#server.database.watches.forget(this)', to: '' },
     ],
   },
   {
@@ -76,11 +72,7 @@ export const server: readonly BugsOfFile[] = [
     file: 'src/server/ensemble/vote.ts',
     caughtBy: 'test/server/vote.test.ts',
     bugs: [
-      {
-        bug: 'a server with a shorter log wins',
-        from: 'if (a.zxid !== b.zxid) return a.zxid > b.zxid',
-        to: '',
-      },
+      { bug: 'a server with a shorter log wins', from: 'if (a.zxid !== b.zxid) return a.zxid > b.zxid', to: '' },
       {
         bug: 'a server forgets its own vote when a later election begins',
         from: 'const best = isNew ? own : vote',
@@ -103,11 +95,7 @@ export const server: readonly BugsOfFile[] = [
     file: 'src/server/control/fault-plan.ts',
     caughtBy: 'test/server/transactions-and-close.test.ts',
     bugs: [
-      {
-        bug: 'a delayed reply that was released keeps its timer',
-        from: 'this.#clock.clearTimeout(timer)',
-        to: '',
-      },
+      { bug: 'a delayed reply that was released keeps its timer', from: 'this.#clock.clearTimeout(timer)', to: '' },
     ],
   },
   {
@@ -122,7 +110,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/ensemble/leader.ts',
+    file: 'src/server/ensemble/leader-server.ts',
     caughtBy: 'test/server/stop-and-start.test.ts',
     bugs: [
       {
@@ -133,7 +121,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/ensemble/leader.ts',
+    file: 'src/server/ensemble/leader-server.ts',
     caughtBy: 'test/server/transactions-and-close.test.ts',
     bugs: [
       {
@@ -144,7 +132,7 @@ export const server: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/server/ensemble/leader.ts',
+    file: 'src/server/ensemble/leader-server.ts',
     caughtBy: 'test/server/virtual-time.test.ts',
     bugs: [
       {
@@ -245,13 +233,7 @@ export const server: readonly BugsOfFile[] = [
   {
     file: 'src/server/database/transaction.ts',
     caughtBy: 'test/contract/contract.test.ts',
-    bugs: [
-      {
-        bug: 'a rejected multi sends the events of its operations',
-        from: 'this.#changes.length = 0',
-        to: '',
-      },
-    ],
+    bugs: [{ bug: 'a rejected multi sends the events of its operations', from: 'this.#changes.length = 0', to: '' }],
   },
   {
     file: 'src/server/database/tree.ts',

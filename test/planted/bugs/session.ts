@@ -16,13 +16,7 @@ export const session: readonly BugsOfFile[] = [
   {
     file: 'src/session/connection.ts',
     caughtBy: 'test/session/life/close.test.ts',
-    bugs: [
-      {
-        bug: 'a dropped connection keeps its timer',
-        from: 'this.heartbeat.stop()',
-        to: '',
-      },
-    ],
+    bugs: [{ bug: 'a dropped connection keeps its timer', from: 'this.heartbeat.stop()', to: '' }],
   },
   {
     file: 'src/session/connection.ts',
@@ -141,23 +135,13 @@ export const session: readonly BugsOfFile[] = [
         from: "this.lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))",
         to: '',
       },
-      {
-        bug: 'a closed session goes on connecting',
-        from: 'this.hosts.end()',
-        to: '',
-      },
+      { bug: 'a closed session goes on connecting', from: 'this.hosts.end()', to: '' },
     ],
   },
   {
     file: 'src/session/session.ts',
     caughtBy: 'test/session/life/credentials.test.ts',
-    bugs: [
-      {
-        bug: 'addAuth() hangs when the session ends',
-        from: 'this.#credentials?.end(code)',
-        to: '',
-      },
-    ],
+    bugs: [{ bug: 'addAuth() hangs when the session ends', from: 'this.#credentials?.end(code)', to: '' }],
   },
   {
     file: 'src/session/session.ts',
@@ -194,12 +178,6 @@ export const session: readonly BugsOfFile[] = [
   {
     file: 'src/session/session.ts',
     caughtBy: 'test/session/watches/watch-manager.test.ts',
-    bugs: [
-      {
-        bug: 'watches are not told of the end of the session',
-        from: 'this.watches.end()',
-        to: '',
-      },
-    ],
+    bugs: [{ bug: 'watches are not told of the end of the session', from: 'this.watches.end()', to: '' }],
   },
 ]

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { operations } from '../../../src/protocol/index.ts'
 import { Backlog } from '../../../src/session/requests/backlog.ts'
-import { NO_DETAILS, Request } from '../../../src/session/requests/request.ts'
+import { Request } from '../../../src/session/requests/request.ts'
 
-const requestOf = (path = '/a') => new Request(operations.sync, { path }, path, () => undefined, undefined, NO_DETAILS)
+const requestOf = (path = '/a') => new Request(operations.sync, { path }, path, () => undefined)
 
 describe('a backlog of requests', () => {
   it('is a queue from which any request can be removed', () => {
@@ -49,7 +49,7 @@ describe('a backlog of requests', () => {
     const backlog = new Backlog()
     expect(() => backlog.push(requestOf('/long'.padEnd(100, 'x')), 50)).to.throw(RangeError)
     const body = { path: '/before' }
-    const request = new Request(operations.sync, body, '', () => undefined, undefined, NO_DETAILS)
+    const request = new Request(operations.sync, body, '', () => undefined)
     backlog.push(request, 50)
     body.path = '/after'
     expect([...backlog.drain()]).to.deep.equal([request])

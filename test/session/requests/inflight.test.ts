@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { operations } from '../../../src/protocol/index.ts'
 import { Inflight } from '../../../src/session/requests/inflight.ts'
-import { NO_DETAILS, Request } from '../../../src/session/requests/request.ts'
+import { Request } from '../../../src/session/requests/request.ts'
 
-const request = () => new Request(operations.ping, {}, '/a', () => undefined, undefined, NO_DETAILS)
+const request = () => new Request(operations.ping, {}, '/a', () => undefined)
 
 describe('the requests in flight', () => {
   it('are removed in the order in which they were added', () => {

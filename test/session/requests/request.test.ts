@@ -1,10 +1,10 @@
 // The class Request on its own: how it settles, when it listens to its signal, and the numbering of requests (xids).
 import { expect } from 'chai'
 import { errnos, operations, Reader } from '../../../src/protocol/index.ts'
-import { NO_DETAILS, Request, xidAfter } from '../../../src/session/requests/request.ts'
+import { Request, xidAfter } from '../../../src/session/requests/request.ts'
 import { failureOf } from '../../support/settled.ts'
 
-const requestOf = (signal?: AbortSignal) => new Request(operations.ping, {}, '/a', () => undefined, signal, NO_DETAILS)
+const requestOf = (signal?: AbortSignal) => new Request(operations.ping, {}, '/a', () => undefined, signal)
 
 describe('xids', () => {
   it('count up, restart from 1 after the maximum, and never equal a reserved xid', () => {

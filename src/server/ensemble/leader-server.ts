@@ -1,5 +1,5 @@
 // What one server does for the whole ensemble: it executes the writes, opens and expires sessions, and deletes empty
-// containers (PrepRequestProcessor, SessionTracker, ContainerManager).
+// containers (LeaderZooKeeperServer: PrepRequestProcessor, SessionTracker, ContainerManager).
 import { opcodes } from '../../protocol/index.ts'
 import type { Settings } from '../control/options.ts'
 import { restoreState } from '../control/saved-state.ts'
@@ -8,7 +8,7 @@ import { Sessions, type ServerSession } from '../database/sessions.ts'
 import type { TreeTransaction } from '../database/transaction.ts'
 
 /** The parts of the servers that their leader uses. */
-export interface LeaderOwner {
+export interface LeaderServerOwner {
   onTransaction: OnTransaction
   /** Called when a session expires. Must call `closeSession`. */
   endSession(session: ServerSession): unknown
@@ -16,11 +16,11 @@ export interface LeaderOwner {
   checkContainers(): void
 }
 
-export class Leader {
+export class LeaderServer {
   readonly settings: Settings
   readonly database: Database
   readonly sessions: Sessions
-  readonly #owner: LeaderOwner
+  readonly #owner: LeaderServerOwner
   #isRunning = false
   #isPaused = false
   #containerCheckTimer: unknown
@@ -29,7 +29,7 @@ export class Leader {
    * @param state the nodes and sessions of an earlier server, as text; default: none
    * @throws Error if the state is malformed
    */
-  constructor(settings: Settings, owner: LeaderOwner, state: string | undefined) {
+  constructor(settings: Settings, owner: LeaderServerOwner, state: string | undefined) {
     this.settings = settings
     this.#owner = owner
     this.database = new Database(settings.clock, settings.behaviour, (tx, cause) => owner.onTransaction(tx, cause))
