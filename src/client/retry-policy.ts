@@ -3,7 +3,7 @@ import { badArguments, isCode, ZooKeeperError } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
-import { isTerminal, type State } from '../session/life/states.ts'
+import { isTerminal } from '../session/life/states.ts'
 import { pauseInSession, type Stateful } from './pace.ts'
 
 /**
@@ -24,7 +24,7 @@ export interface RetryState {
 
 /**
  * Decides after each attempt of {@link Client.retry} that failed with CONNECTIONLOSS. Returns the pause before the next
- * attempt, in milliseconds, or undefined to end the attempts: `retry` then rejects with the last error.
+ * attempt, in milliseconds, 0 or more, or undefined to end the attempts: `retry` then rejects with the last error.
  * @example
  * const thrice: RetryPolicy = ({ failures }) => (failures < 3 ? 100 : undefined)
  * server.faults.drop('exists')
@@ -116,8 +116,10 @@ export async function retryBy<T>(
       return await attempt(client, task)
     } catch (error) {
       if (!isCode(error, 'CONNECTIONLOSS')) throw error
-      const ms = policy({ failures, elapsed: clock.now() - startedAt, random })
+      // Awaited, because a policy that is not typed may be an async function.
+      const ms = await Promise.resolve(policy({ failures, elapsed: clock.now() - startedAt, random }))
       if (ms === undefined) throw error
+      if (!(ms >= 0)) throw badArguments('retry', '', 'the policy must return milliseconds or undefined')
       await wait(client, clock, ms, signal)
     }
   }
@@ -133,9 +135,10 @@ function attempt<T>(client: Stateful, task: () => Promise<T>): Promise<T> {
 /** Waits, but no longer than until the client is connected again or the session has ended. */
 async function wait(client: Stateful, clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   const end = clock.now() + ms
-  const isOver = (state: State, before: State) => isTerminal(state) || (before === 'suspended' && state !== before)
-  for (let before = client.state; clock.now() < end && !signal?.aborted; before = client.state) {
+  // Waits for a timer also if the pause is 0. Otherwise an attempt that fails at once would block the event loop.
+  do {
+    const before = client.state
     await pauseInSession(client, clock, end - clock.now(), signal)
-    if (isOver(client.state, before)) return
-  }
+    if (isTerminal(client.state) || (before === 'suspended' && client.state !== before)) return
+  } while (clock.now() < end && !signal?.aborted)
 }

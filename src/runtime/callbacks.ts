@@ -2,6 +2,16 @@
 
 const RESOLVED = Promise.resolve()
 
+/**
+ * Returns true if a function that must return its result at once has returned a promise. The caller of this function
+ * reports that. A rejection of the promise is then handled, because it would end the process.
+ */
+export function isStrayPromise(result: unknown): boolean {
+  if (!(result instanceof Promise)) return false
+  result.catch(() => undefined)
+  return true
+}
+
 export class CallbackRunner {
   readonly #onError: (error: unknown) => void
 

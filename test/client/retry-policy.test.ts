@@ -120,6 +120,36 @@ onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
     expect(await ended).to.have.property('code', 'SESSIONEXPIRED')
   })
 
+  itInVirtualTime('leave time for other work if their pause is 0 and there is no connection', async () => {
+    const client = await fixture.open()
+    let calls = 0
+    const policy: RetryPolicy = () => {
+      if (++calls > 10_000) throw new Error('the policy blocks the event loop')
+      return 0
+    }
+    fixture.embedded.dropConnections()
+    await fixture.until(() => client.state === 'suspended')
+    expect(await client.retry(() => client.exists('/missing'), { policy })).to.equal(null)
+    expect(calls).to.be.above(0)
+  })
+
+  itInVirtualTime('are awaited, and reject with the error of their promise', async () => {
+    const client = await fixture.open()
+    const error = new Error('late')
+    const policy = (() => Promise.reject(error)) as never
+    expect(await failureOf(client.retry(() => Promise.reject(loss()), { policy }))).to.equal(error)
+  })
+
+  const wrong = { NaN: () => NaN, '-1': () => -1, 'a text': () => 'soon' }
+  for (const [what, policy] of Object.entries(wrong))
+    itInVirtualTime(`are refused if they return ${what}`, async () => {
+      const client = await fixture.open()
+      let attempts = 0
+      const task = () => Promise.reject(++attempts > 100 ? new Error('repeated without a pause') : loss())
+      const failed = await failureOf(client.retry(task, { policy: policy as never }))
+      expect(failed).to.include({ code: 'BADARGUMENTS', op: 'retry' })
+    })
+
   itInVirtualTime('are refused if an option is invalid, and so is a value that is no policy', async () => {
     for (const make of [
       () => fixedPause(5 as never),

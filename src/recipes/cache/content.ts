@@ -1,5 +1,6 @@
 // Which data a cache keeps, and in which form.
-import { Stat } from '../../protocol/index.ts'
+import { badArguments, Stat } from '../../protocol/index.ts'
+import { isStrayPromise } from '../../runtime/callbacks.ts'
 import type { CacheNode } from './changes.ts'
 import type { NodeRecord } from './copy.ts'
 
@@ -31,9 +32,9 @@ export class Content {
 
   /** @throws what a function of the cache's options throws */
   record(path: string, stat: Stat, data: Buffer | null): NodeRecord {
-    const isKept = this.#isKept(path, stat)
+    const isKept = atOnce('data', path, this.#isKept(path, stat))
     const codec = isKept && data !== null ? this.#codec : undefined
-    const kept = codec === undefined ? data : bufferOf(codec.encode(data as Buffer))
+    const kept = codec === undefined ? data : bufferOf(atOnce('codec.encode', path, codec.encode(data as Buffer)))
     const record = {
       stat: Stat.encode(stat).toString('latin1'),
       data: isKept ? (kept?.toString('latin1') ?? null) : undefined,
@@ -45,13 +46,22 @@ export class Content {
   }
 }
 
+/**
+ * Returns what a function of the cache's options has returned.
+ * @throws ZooKeeperError BADARGUMENTS if that is a promise, for which the copy cannot wait
+ */
+export function atOnce<T>(option: string, path: string, result: T): T {
+  if (!isStrayPromise(result)) return result
+  throw badArguments('Cache', path, `the function ${option} must return its result, and not a promise`)
+}
+
 /** Returns new objects, because the caller may change them. */
 export function nodeOf(path: string, record: NodeRecord): CacheNode {
   const { data, codec } = record
   const stat = statOf(record)
   if (typeof data !== 'string') return { path, data, stat }
   const bytes = Buffer.from(data, 'latin1')
-  return { path, data: codec === undefined ? bytes : bufferOf(codec.decode(bytes)), stat }
+  return { path, data: codec === undefined ? bytes : bufferOf(atOnce('codec.decode', path, codec.decode(bytes))), stat }
 }
 
 export const statOf = ({ stat }: NodeRecord): Stat => Stat.decode(Buffer.from(stat, 'latin1'))

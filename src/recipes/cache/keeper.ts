@@ -3,7 +3,7 @@
 import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { WatchEvent } from '../../client/index.ts'
 import type { CacheChange, CacheNode, Changes } from './changes.ts'
-import { nodeOf, statOf, type Content } from './content.ts'
+import { atOnce, nodeOf, statOf, type Content } from './content.ts'
 import type { Copy, NodeRecord } from './copy.ts'
 import type { ReadJob, ReadKind, ReadOutcome } from './reads.ts'
 
@@ -207,7 +207,7 @@ export class Keeper {
     if (path === this.copy.path) return true
     if (this.#levelOf(path) > this.#scope.depth) return false
     try {
-      return this.#scope.paths?.(path) !== false
+      return atOnce('paths', path, this.#scope.paths?.(path)) !== false
     } catch (error) {
       this.#onFailure(path, error)
       return false

@@ -3,6 +3,7 @@
 import { copyOfACL, inBackground, newDataProblem, newPace, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, parentOf, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
+import { isStrayPromise } from '../../runtime/callbacks.ts'
 import type { Client, Data, MultiOp, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { cancellable, waitingRead, type WaitOptions } from '../node/cancellable.ts'
@@ -106,6 +107,7 @@ export class SharedValue implements AsyncDisposable {
         const current = await this.#client.retry(() => this.#read(signal, isSynced), { signal })
         signal.throwIfAborted()
         const next = fn(current.data)
+        if (isStrayPromise(next)) throw badArguments(op, this.path, 'the function must not return a promise')
         if (next === undefined) {
           if (isSynced) return current
           isSynced = true

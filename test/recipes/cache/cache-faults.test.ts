@@ -288,6 +288,24 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
     )
   }
 
+  for (const name of Object.keys(optionsThatThrow(() => true)))
+    itInVirtualTime(`hides a node for which ${name} returns a promise, and tells onUncaughtError why`, async () => {
+      const thrown: unknown[] = []
+      const client = await fixture.open({ onUncaughtError: error => thrown.push((error as Error).message) })
+      const later = () => Promise.reject(new Error('no error of the promise ends the process')) as never
+      const keep = (data: Buffer) => data
+      await tree.create('/a')
+      await using cache = tree.open(client, {
+        ...{ paths: { paths: later }, data: { data: later } }[name],
+        ...{ 'codec.encode': { codec: { encode: later, decode: keep } } }[name],
+        ...{ 'codec.decode': { codec: { encode: keep, decode: later } } }[name],
+      })
+      await cache.ready
+      expect(cache.hidden.has(name === 'paths' ? `${fixture.path}/a` : fixture.path)).to.equal(true)
+      expect(thrown).to.have.length(1)
+      expect(thrown[0]).to.match(new RegExp(`^BADARGUMENTS: .*the function ${name} must return its result`))
+    })
+
   itInVirtualTime(
     'has a node without its data if codec.decode throws for data that it has decoded before',
     async () => {

@@ -72,7 +72,9 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
           }),
         ),
       ).to.equal(error)
-      expect(await failureOf(value.update((() => Promise.resolve('b')) as never))).to.include({ code: 'BADARGUMENTS' })
+      expect(await failureOf(value.update((() => Promise.reject(new Error('b'))) as never))).to.include({
+        code: 'BADARGUMENTS',
+      })
       expect(await failureOf(value.update(5 as never))).to.include({ code: 'BADARGUMENTS' })
       expect(await failureOf(value.set(undefined as never))).to.include({ code: 'BADARGUMENTS' })
       expect(await value.get()).to.deep.equal(first)
