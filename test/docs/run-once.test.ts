@@ -1,14 +1,40 @@
 // Checks docs/run-once.md: runs its code.
+import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
-import { testCodeBlocks } from '../support/document.ts'
+import { codeBlocks, run, testCodeBlocks, writeScript } from '../support/document.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 describe('docs/run-once.md', () => {
   testCodeBlocks('docs/run-once.md', [
     /^pod 1: makes the report\npod 2: makes the report\n$/,
     /^pod 1 fails\nthe report is made\ntrue\nfalse\nthe report is made\ntrue\n$/,
+    /^the backup is made\n$/,
     /^the report is made\ntrue\n$/,
   ])
+
+  it('runs the job once, and marks it, if the connection is lost at the marker', async () => {
+    const block = codeBlocks('docs/run-once.md').find(({ heading }) => heading === 'A marker says that it was done')
+    const [theFunction = ''] = block?.code.split('const zk = ') ?? []
+    for (const fault of ['drop', 'ignore']) {
+      const scenario = `
+        import { Server } from 'zkwire/server'
+        const server = await Server.start()
+        const [one, two] = [await connect(server.connectString), await connect(server.connectString)]
+        let runs = 0
+        const job = async () => {
+          runs++
+          server.faults.${fault}('multi', { session: one.sessionId })
+        }
+        const outcomes = [
+          await runOnce(one, '/jobs/report', '2026-11-24', job),
+          await runOnce(two, '/jobs/report', '2026-11-24', job),
+        ]
+        console.log(...outcomes, runs, one.stats.disconnects)
+        process.exit()`
+      const { output } = await run(process.execPath, await writeScript('run-once-fault', theFunction + scenario, ''))
+      expect(output, fault).to.equal('true false 1 1\n')
+    }
+  })
 
   after(async () => {
     await using zk = await connect((await sharedServer()).connectString)
