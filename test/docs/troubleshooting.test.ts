@@ -38,6 +38,22 @@ describe('docs/troubleshooting.md', () => {
     expect(page).to.not.include('not written yet')
   })
 
+  it('quotes the ends of messages as their sources have them, and explains each that names a host', () => {
+    const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
+    const text = (file: string) => readFileSync(join(src, file), 'utf8')
+    const all = sources.map(text).join('\n')
+    const rows = /^## What a server or the network did$([^]*?)^## /m.exec(page)?.[1]?.match(/^\| `.*$/gm) ?? []
+    const quotes = rows.flatMap(row =>
+      [...(row.split(' | ')[0] ?? '').matchAll(/`(.*?)`/g)].map(([, quote = '']) => quote),
+    )
+    expect(quotes).to.have.length.above(15)
+    for (const part of quotes.flatMap(quote => quote.split('…'))) expect(all).to.include(part.trim())
+    const [attempts, mismatch] = ['session/servers/failed-attempts.ts', 'transport/tls-mismatch.ts'].map(text)
+    const meanings = [...`${attempts}${mismatch}`.matchAll(/^(?: {2}\w+:|export const CLOSED_EARLY =) '(.*)',?$/gm)]
+    expect(meanings).to.have.length.above(7)
+    for (const [, meaning = ''] of meanings) expect(quotes).to.include(meaning)
+  })
+
   it('quotes each warning as its source has it', () => {
     expect(warnings).to.have.length.above(1)
     for (const [code, text] of warnings) {
