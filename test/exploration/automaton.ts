@@ -16,7 +16,9 @@ export interface Edge<I, V> {
 }
 
 interface Machine<I, V> {
-  take(input: I): Promise<V>
+  take(input: I): Promise<void>
+  /** What is seen of it after the last input. */
+  readonly view: V
 }
 
 /** How many runs are kept to be continued. */
@@ -52,7 +54,8 @@ export class Automaton<I, V> {
   async begin(input: I): Promise<Edge<I, V>> {
     this.#first = input
     const machine = await this.#started()
-    return this.#reach(machine, await this.#take(machine, input), undefined, input)
+    await this.#take(machine, input)
+    return this.#reach(machine, undefined, input)
   }
 
   /** Returns what follows. Only if nobody has asked before, it is a promise. */
@@ -63,12 +66,14 @@ export class Automaton<I, V> {
   async #run(state: Reached<I, V>, input: I): Promise<Edge<I, V>> {
     const machine = this.#runs.get(state.id) ?? (await this.#again(state))
     this.#runs.delete(state.id)
-    const edge = this.#reach(machine, await this.#take(machine, input), state, input)
+    await this.#take(machine, input)
+    const edge = this.#reach(machine, state, input)
     state.next.set(this.#keyOf(input), edge)
     return edge
   }
 
-  #reach(machine: Machine<I, V>, view: V, before: Reached<I, V> | undefined, input: I): Edge<I, V> {
+  #reach(machine: Machine<I, V>, before: Reached<I, V> | undefined, input: I): Edge<I, V> {
+    const { view } = machine
     const name = this.#nameOf(view)
     let state = name === undefined ? undefined : this.#states.get(name)
     if (state === undefined) {
@@ -95,7 +100,7 @@ export class Automaton<I, V> {
     return this.#start()
   }
 
-  #take(machine: Machine<I, V>, input: I): Promise<V> {
+  #take(machine: Machine<I, V>, input: I): Promise<void> {
     this.effort.inputs++
     return machine.take(input)
   }

@@ -135,8 +135,8 @@ export class Process {
 
   // What the explorer calls
 
-  /** Gives it an input, and returns what it does until it has nothing more to do without another one. */
-  async take(input: Input): Promise<View> {
+  /** Gives it an input, and waits until it has nothing more to do without another one. */
+  async take(input: Input): Promise<void> {
     this.#effects = []
     this.#time.now = input.at
     switch (input.is) {
@@ -174,10 +174,9 @@ export class Process {
         break
     }
     await quiet()
-    return this.#view()
   }
 
-  #view(): View {
+  get view(): View {
     const { now } = this.#time
     return {
       effects: this.#effects,

@@ -49,7 +49,7 @@ export class Servers {
   readonly #packets: Packets
   readonly #links = new Map<string, { transport: Transport; lastAt: number; isEnded: boolean; isNew: boolean }>()
   #server!: Server
-  #operator: Client | undefined
+  #operator!: Client
   #sent: Sent[] = []
   readonly #log: TransactionRecord[] = []
   /** The number of the log so far. */
@@ -61,8 +61,8 @@ export class Servers {
     this.#packets = packets
   }
 
-  /** @param hasOperator true if there is a client of an operator, who deletes nodes of others */
-  static async start(count: number, hasOperator: boolean, packets: Packets): Promise<Servers> {
+  /** @param prepare called with the client of an operator, who can also delete nodes of others */
+  static async start(count: number, packets: Packets, prepare?: (client: Client) => Promise<unknown>): Promise<Servers> {
     const servers = new Servers(packets)
     servers.#server = await Server.start({
       listen: false,
@@ -80,11 +80,11 @@ export class Servers {
       },
     })
     const { connectString, dial } = servers.#server
-    if (hasOperator)
-      servers.#operator = await connect(connectString, {
-        ...{ dial, clock: new ProcessClock(servers.#time), random: seededRandom(999) },
-        sessionTimeout: OPERATOR_TIMEOUT,
-      })
+    servers.#operator = await connect(connectString, {
+      ...{ dial, clock: new ProcessClock(servers.#time), random: seededRandom(999) },
+      sessionTimeout: OPERATOR_TIMEOUT,
+    })
+    await prepare?.(servers.#operator)
     await quiet()
     return servers
   }
@@ -96,7 +96,7 @@ export class Servers {
     return members.toSorted((a, b) => Number(b === leader) - Number(a === leader)).map(each => each.connectString)
   }
 
-  async take(input: ServerInput): Promise<ServerView> {
+  async take(input: ServerInput): Promise<void> {
     this.#sent = []
     this.#time.now = input.at
     switch (input.is) {
@@ -117,7 +117,7 @@ export class Servers {
         this.#server.expireSession(input.session)
         break
       case 'deleted':
-        void this.#operator?.delete(input.path)
+        void this.#operator.delete(input.path)
         // A request and its reply: the operator's client is on the same stack.
         for (let i = 0; i < 4; i++) await quiet()
         break
@@ -129,7 +129,6 @@ export class Servers {
         this.#server.members.findLast(({ mode }) => mode !== 'leader')?.lag(this.#isLagging ? LAG : 0)
     }
     await quiet()
-    return this.#view()
   }
 
   #accept(name: string, server: string): void {
@@ -153,7 +152,7 @@ export class Servers {
     this.#links.set(name, all)
   }
 
-  #view(): ServerView {
+  get view(): ServerView {
     const snapshot = this.#server.snapshot()
     return {
       ...{ sent: this.#sent, snapshot, log: [...this.#log], logged: this.#logged },

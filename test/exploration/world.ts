@@ -45,7 +45,7 @@ export interface Scenario {
   readonly without?: readonly FaultKind[]
   /** True if an operator may delete the nodes of contenders: the fault 'delete'. */
   readonly hasOperator?: boolean
-  /** Prepares the server by means of the first client. */
+  /** Prepares the server by means of an operator's client, before the processes start. */
   readonly prepare?: (client: Client) => Promise<unknown>
   /** The program of each caller. */
   readonly run: (process: Process, client: RecordedClient) => Promise<unknown>
@@ -116,18 +116,14 @@ export class World {
 
   private constructor(scenario: Scenario, addresses: readonly string[]) {
     this.scenario = scenario
-    const { servers = 1, hasOperator = false, processes, prepare, run } = scenario
+    const { servers = 1, processes, prepare, run } = scenario
     this.#servers = new Automaton(
-      () => Servers.start(servers, hasOperator, this.#packets),
+      () => Servers.start(servers, this.#packets, prepare),
       keyOfServer,
       ({ state }) => state,
     )
     const program = async (process: Process) => {
       const client = await process.connect(SESSION_TIMEOUT)
-      if (process.nth === 0 && prepare !== undefined) {
-        await process.step('prepares the server')
-        await prepare(client.client)
-      }
       await process.step('begins')
       await run(process, client)
     }
@@ -138,7 +134,7 @@ export class World {
   }
 
   static async of(scenario: Scenario): Promise<World> {
-    const { addresses } = await Servers.start(scenario.servers ?? 1, false, new Packets())
+    const { addresses } = await Servers.start(scenario.servers ?? 1, new Packets())
     return new World(scenario, addresses)
   }
 
@@ -169,7 +165,6 @@ export class World {
       state = { ...state, processes: [...state.processes, none] }
       state = await this.drain(await this.#follow(state, state.processes.length - 1, edge))
     }
-    if (this.scenario.prepare !== undefined) state = await this.drain(await this.give(state, 0, { is: 'step' }))
     for (const nth of this.#processes.keys()) state = await this.give(state, nth, { is: 'step' })
     return state
   }
