@@ -19,6 +19,7 @@ import type { Outcome, Scenario } from './world.ts'
 export const increments = (writers: number): Scenario => ({
   name: `Counter, ${writers} writers`,
   processes: names.slice(0, writers),
+  areAlike: true,
   prepare: client => client.create('/counter', Buffer.alloc(8)),
   run: (process, { client }) =>
     attempted(process, async signal =>
@@ -67,6 +68,7 @@ export const appenders = (writers: number): Scenario => ({
 export const consumers: Scenario = {
   name: 'Queue, 2 consumers',
   processes: names.slice(0, 2),
+  areAlike: true,
   prepare: client => new Queue(client, '/queue').put('first'),
   run: (process, { client }) =>
     attempted(process, async signal => {
@@ -99,6 +101,7 @@ export const rendezvous = (members: number): Scenario => ({
   // One that never enters lets the others wait for ever, as it must.
   without: ['expire', 'abort', 'delete'],
   processes: names.slice(0, members),
+  areAlike: true,
   async run(process, { client }) {
     const barrier = new DoubleBarrier(client, '/barrier', members)
     await process.step('enters the barrier')

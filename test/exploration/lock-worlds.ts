@@ -22,17 +22,20 @@ interface LockWorld {
   /** The locks that this lock uses internally. */
   inner?: Locks
   options?: (nth: number) => AttemptOptions
+  /** True if the contenders do not all want the same. */
+  areDifferent?: boolean
 }
 
 /** @param isNew true if nobody has used the lock before, so that the contenders also create its directory */
 export function contention(
-  { name, make, kind, inner = new Map(), options }: LockWorld,
+  { name, make, kind, inner = new Map(), options, areDifferent = false }: LockWorld,
   contenders: number,
   isNew = false,
 ): Scenario {
   return {
     name: `${name}, ${contenders} contender${contenders === 1 ? '' : 's'}${isNew ? ' for a new lock' : ''}`,
     processes: names.slice(0, contenders),
+    areAlike: !areDifferent,
     hasOperator: true,
     ...(!isNew && { prepare: async client => (await make(client, PATH, 0).acquire()).release() }),
     run: (process, contender) => {
@@ -89,6 +92,7 @@ export const readWriteLock: LockWorld = {
     return nth === 0 ? lock.writeLock : lock.readLock
   },
   kind: kinds.readWrite,
+  areDifferent: true,
   options: nth => ({ owner: names[nth], downgrade: true }),
 }
 
@@ -128,6 +132,7 @@ export const multiLock: LockWorld = {
   },
   kind: kinds.queue,
   inner: new Map([['/first', kinds.gate]]),
+  areDifferent: true,
 }
 
 /** The first contender has our lock, and the others are of another library. */
@@ -135,6 +140,7 @@ export const mixed = (dialect: 'curator' | 'kazoo'): LockWorld => ({
   name: `Mutex, then ${dialect === 'kazoo' ? "kazoo's Lock" : "Curator's InterProcessMutex"}`,
   make: (client, path, nth) => (nth === 0 ? new Mutex(client, path, { dialect }) : new PeerLock(client, path, dialect)),
   kind: kinds.queue,
+  areDifferent: true,
 })
 
 /** The contenders are of another library, but the last one has our lock. */

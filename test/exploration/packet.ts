@@ -153,9 +153,9 @@ export const describePacket = ({ bytes }: Packet, opcodeOf: (xid: number) => num
     )
     .join(', then ')
 
-/** Describes a frame, without what is the same in all of them, and with the first digits of each uuid. */
+/** Describes a frame, without what is the same in all of them, and with the digits of each uuid that no other one has. */
 const sentenceOf = (frame: Buffer, options: ExplainOptions): string =>
   explain(frame, options)
     .sentence.replace(/, acl: \[[^\]]*\]/, '')
     .replace(/^(?:client|server answers) /, '')
-    .replace(/([\da-f]{4})[\da-f]{4}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '$1…')
+    .replace(/[\da-f]{4}([\da-f]{4})(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '…$1')

@@ -32,7 +32,8 @@ export class ProcessClock implements Clock {
   }
 
   setTimeout(callback: () => void, ms: number): unknown {
-    const timer = { at: this.#time.now + (ms >= 1 && ms <= LONGEST_TIMER ? ms : 1), callback }
+    // Timers of Node.js count whole milliseconds too.
+    const timer = { at: this.#time.now + (ms >= 1 && ms <= LONGEST_TIMER ? Math.trunc(ms) : 1), callback }
     const index = this.#timers.findLastIndex(({ at }) => at <= timer.at)
     this.#timers.splice(index + 1, 0, timer)
     return timer

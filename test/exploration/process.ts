@@ -4,7 +4,7 @@ import { nextTick } from 'node:process'
 import type { Client, TransportHandler, Transport } from '../../src/index.ts'
 import type { Event } from '../linearizability/history.ts'
 import { Recorder, type RecordedClient } from '../linearizability/recorder.ts'
-import { seededRandom } from '../support/seeded-random.ts'
+import { seededRandom, type Random } from '../support/seeded-random.ts'
 import { framesIn, type Frame, type Packet, type Packets } from './packet.ts'
 import { ProcessClock, WorldTime } from './process-clock.ts'
 
@@ -96,7 +96,7 @@ export class Process {
       this.#address,
       {
         clock: this.clock,
-        random: seededRandom(1000 + this.nth),
+        random: randomOf(this.nth),
         sessionTimeout,
         dial: ({ host, port }, handler) => this.#dial(`${host}:${port}`, handler),
         onUncaughtError: error => this.tell('problem', `a callback of ${this.name} threw ${String(error)}`),
@@ -225,6 +225,15 @@ export class Process {
     this.#leave(link)
     this.#links[link]?.handler.closed()
   }
+}
+
+/**
+ * Returns random numbers that differ from those of another process in their last digit only. So their names differ, and both wait
+ * equally long before they connect again.
+ */
+function randomOf(nth: number): Random {
+  const random = seededRandom(1000)
+  return () => random() + nth / 2 ** 32
 }
 
 export const textOf = (value: unknown): string =>

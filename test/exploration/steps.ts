@@ -58,7 +58,7 @@ class Steps {
   }
 
   all(localFirst: boolean): readonly Step[] {
-    const all = [...this.#state.processes.keys()]
+    const all = this.#acting()
     // What happens in one process does not depend on what happens elsewhere. So the order of processes does not matter,
     // and only the faults that strike this process must be tried before.
     const ready = localFirst ? all.find(nth => this.#isReady(nth)) : undefined
@@ -83,6 +83,14 @@ class Steps {
       ...all.flatMap(nth => this.#serverFaults(nth, isQuiet)),
       ...this.#beginLag(),
     ]
+  }
+
+  /** If two processes that are alike have done nothing yet, a schedule is the same with their names exchanged. */
+  #acting(): readonly number[] {
+    const all = [...this.#state.processes.keys()]
+    if (this.#world.scenario.areAlike !== true) return all
+    const first = all.findIndex(nth => this.#world.isAsBegun(this.#state, nth))
+    return all.filter(nth => nth <= first || !this.#world.isAsBegun(this.#state, nth))
   }
 
   /**

@@ -41,6 +41,8 @@ export interface Scenario {
   readonly processes: readonly string[]
   /** The number of servers. Default 1. Of three, the first leads. The first process connects to the last, which can lag. */
   readonly servers?: 1 | 3
+  /** True if the processes differ in their names only. Of those that have done nothing yet, only the first takes a step. */
+  readonly areAlike?: boolean
   /** Faults that make no sense here. */
   readonly without?: readonly FaultKind[]
   /** True if an operator may delete the nodes of contenders: the fault 'delete'. */
@@ -113,6 +115,8 @@ export class World {
   readonly #processes: readonly Automaton<Input, View>[]
   readonly #traces = new Map<string, Trace>()
   readonly #verdicts = new Map<string, readonly string[]>()
+  /** The processes when their callers have begun. */
+  #begun: readonly ProcessState[] = []
 
   private constructor(scenario: Scenario, addresses: readonly string[]) {
     this.scenario = scenario
@@ -166,7 +170,14 @@ export class World {
       state = await this.drain(await this.#follow(state, state.processes.length - 1, edge))
     }
     for (const nth of this.#processes.keys()) state = await this.give(state, nth, { is: 'step' })
+    this.#begun = state.processes
     return state
+  }
+
+  /** True if the process has done nothing since its caller began, and nothing has happened to it. */
+  isAsBegun(state: State, nth: number): boolean {
+    const [now, begun] = [state.processes[nth] as ProcessState, this.#begun[nth] as ProcessState]
+    return now === begun || this.#numberOf(now) === this.#numberOf(begun)
   }
 
   /** Gives a process an input. */
@@ -325,8 +336,12 @@ export class World {
   /** Says in which state the world is. */
   keyOf({ time, lastChange, faultsLeft, servers, trace, lagsSince, isFinal, processes }: State): string {
     let key = `${time} ${lastChange} ${faultsLeft} ${servers.id} ${trace.id} ${lagsSince ?? ''}${isFinal ? '.' : ''}`
-    for (const process of processes) key += ` ${(process.number ??= this.#packets.number(textOfProcess(process)))}`
+    for (const process of processes) key += ` ${this.#numberOf(process)}`
     return key
+  }
+
+  #numberOf(process: ProcessState): number {
+    return (process.number ??= this.#packets.number(textOfProcess(process)))
   }
 
   /** Does what a process does after an input. */
