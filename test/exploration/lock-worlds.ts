@@ -2,6 +2,7 @@
 import type { Client } from '../../src/index.ts'
 import { MultiLock, Mutex, ReadWriteLock, ReentrantMutex, Semaphore, TicketMutex } from '../../src/recipes/index.ts'
 import type { Lock } from '../../src/recipes/locks/lock.ts'
+import type { Server } from '../../src/server/index.ts'
 import { violations } from '../linearizability/invariants.ts'
 import { lockKinds } from '../linearizability/lock-kinds.ts'
 import type { AttemptOptions } from '../linearizability/recorder.ts'
@@ -22,13 +23,15 @@ interface LockWorld {
   /** The locks that this lock uses internally. */
   inner?: Locks
   options?: (nth: number) => AttemptOptions
+  /** Prepares the server after the lock was held once. */
+  prepare?: (server: Server) => void
   /** True if the contenders do not all want the same. */
   areDifferent?: boolean
 }
 
 /** @param isNew true if nobody has used the lock before, so that the contenders also create its directory */
 export function contention(
-  { name, make, kind, inner = new Map(), options, areDifferent = false }: LockWorld,
+  { name, make, kind, inner = new Map(), options, prepare, areDifferent = false }: LockWorld,
   contenders: number,
   isNew = false,
 ): Scenario {
@@ -37,7 +40,12 @@ export function contention(
     processes: names.slice(0, contenders),
     areAlike: !areDifferent,
     hasOperator: true,
-    ...(!isNew && { prepare: async client => (await make(client, PATH, 0).acquire()).release() }),
+    ...(!isNew && {
+      prepare: async (client, server) => {
+        await (await make(client, PATH, 0).acquire()).release()
+        prepare?.(server)
+      },
+    }),
     run: (process, contender) => {
       const { nth } = process
       const work = () => process.step('has the lock, and ends its work')
@@ -75,6 +83,16 @@ export const ticketMutex: LockWorld = {
   name: 'TicketMutex',
   make: (client, path) => new TicketMutex(client, path),
   kind: kinds.tickets,
+}
+
+/** The next ticket is the last one of its life. A contender that comes later begins the next life. */
+export const lastTicket: LockWorld = {
+  ...ticketMutex,
+  name: 'TicketMutex with one ticket left in its life',
+  prepare(server) {
+    const life = [...server.snapshot().nodes.keys()].find(path => path.startsWith(`${PATH}/`)) ?? ''
+    server.setSequenceCounter(life, 0x7fff_fffe)
+  },
 }
 
 export const reentrantMutex: LockWorld = {

@@ -62,7 +62,11 @@ export class Servers {
   }
 
   /** @param prepare called with the client of an operator, who can also delete nodes of others */
-  static async start(count: number, packets: Packets, prepare?: (client: Client) => Promise<unknown>): Promise<Servers> {
+  static async start(
+    count: number,
+    packets: Packets,
+    prepare?: (client: Client, server: Server) => Promise<unknown>,
+  ): Promise<Servers> {
     const servers = new Servers(packets)
     servers.#server = await Server.start({
       listen: false,
@@ -84,7 +88,7 @@ export class Servers {
       ...{ dial, clock: new ProcessClock(servers.#time), random: seededRandom(999) },
       sessionTimeout: OPERATOR_TIMEOUT,
     })
-    await prepare?.(servers.#operator)
+    await prepare?.(servers.#operator, servers.#server)
     await quiet()
     return servers
   }

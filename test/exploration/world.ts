@@ -2,7 +2,7 @@
 // on its way between them. A state of the world is a value. So the explorer goes on from each state as often as it has steps, and
 // the real code runs only for what it has not been asked before.
 import type { Client } from '../../src/index.ts'
-import type { Snapshot, TransactionRecord } from '../../src/server/index.ts'
+import type { Server, Snapshot, TransactionRecord } from '../../src/server/index.ts'
 import type { Event } from '../linearizability/history.ts'
 import type { RecordedClient } from '../linearizability/recorder.ts'
 import { Automaton, type Edge, type Reached } from './automaton.ts'
@@ -48,7 +48,7 @@ export interface Scenario {
   /** True if an operator may delete the nodes of contenders: the fault 'delete'. */
   readonly hasOperator?: boolean
   /** Prepares the server by means of an operator's client, before the processes start. */
-  readonly prepare?: (client: Client) => Promise<unknown>
+  readonly prepare?: (client: Client, server: Server) => Promise<unknown>
   /** The program of each caller. */
   readonly run: (process: Process, client: RecordedClient) => Promise<unknown>
   /** Returns what must not be so at the end. */
