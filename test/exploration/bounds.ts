@@ -68,7 +68,7 @@ export const explorations: readonly Exploration[] = [
   full(contention(mutex, 2), 2),
   full(contention(mutex, 3), 1, ['abort']),
   full(contention(mutex, 1), 2),
-  full(contention(mutex, 2, true)),
+  full(contention(mutex, 2, { isNew: true })),
   full(contention(mutex, 2), 1, ['answers']),
   full(contention(mutex, 3)),
   full(contention(textbook, 2), 1),

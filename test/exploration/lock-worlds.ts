@@ -29,14 +29,21 @@ interface LockWorld {
   areDifferent?: boolean
 }
 
-/** @param isNew true if nobody has used the lock before, so that the contenders also create its directory */
+interface Contention {
+  /** True if nobody has used the lock before, so that the contenders also create its directory. */
+  isNew?: boolean
+  /** How long each holder works, ms. By default it works until the explorer chooses that it ends, and no time passes. */
+  worksFor?: number
+}
+
 export function contention(
   { name, make, kind, inner = new Map(), options, prepare, areDifferent = false }: LockWorld,
   contenders: number,
-  isNew = false,
+  { isNew = false, worksFor }: Contention = {},
 ): Scenario {
+  const all = contenders === 1 ? '1 contender' : `${contenders} contenders`
   return {
-    name: `${name}, ${contenders} contender${contenders === 1 ? '' : 's'}${isNew ? ' for a new lock' : ''}`,
+    name: `${name}, ${all}${isNew ? ' for a new lock' : ''}${worksFor === undefined ? '' : `, work for ${worksFor} ms`}`,
     processes: names.slice(0, contenders),
     areAlike: !areDifferent,
     hasOperator: true,
@@ -48,7 +55,8 @@ export function contention(
     }),
     run: (process, contender) => {
       const { nth } = process
-      const work = () => process.step('has the lock, and ends its work')
+      const work = () =>
+        worksFor === undefined ? process.step('has the lock, and ends its work') : process.pause(worksFor)
       return process.abortable(signal =>
         contender.attempt(make(contender.client, PATH, nth), work, { signal, ...options?.(nth) }),
       )

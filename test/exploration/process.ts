@@ -114,6 +114,10 @@ export class Process {
     })
   }
 
+  pause(ms: number): Promise<void> {
+    return new Promise(resolve => void this.clock.setTimeout(resolve, ms))
+  }
+
   /** Runs a call whose signal the explorer may abort. */
   async abortable<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = (this.#abort = new AbortController())
