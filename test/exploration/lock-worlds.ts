@@ -34,16 +34,23 @@ interface Contention {
   isNew?: boolean
   /** How long each holder works, ms. By default it works until the explorer chooses that it ends, and no time passes. */
   worksFor?: number
+  /** True if a contender that gives up tries once more. */
+  triesAgain?: boolean
 }
 
 export function contention(
   { name, make, kind, inner = new Map(), options, prepare, areDifferent = false }: LockWorld,
   contenders: number,
-  { isNew = false, worksFor }: Contention = {},
+  { isNew = false, worksFor, triesAgain = false }: Contention = {},
 ): Scenario {
-  const all = contenders === 1 ? '1 contender' : `${contenders} contenders`
+  const variants = [
+    `${contenders} contender${contenders === 1 ? '' : 's'}`,
+    ...(isNew ? ['for a new lock'] : []),
+    ...(worksFor === undefined ? [] : [`work for ${worksFor} ms`]),
+    ...(triesAgain ? ['try again'] : []),
+  ]
   return {
-    name: `${name}, ${all}${isNew ? ' for a new lock' : ''}${worksFor === undefined ? '' : `, work for ${worksFor} ms`}`,
+    name: [name, ...variants].join(', '),
     processes: names.slice(0, contenders),
     areAlike: !areDifferent,
     hasOperator: true,
@@ -53,13 +60,16 @@ export function contention(
         prepare?.(server)
       },
     }),
-    run: (process, contender) => {
+    async run(process, contender) {
       const { nth } = process
       const work = () =>
         worksFor === undefined ? process.step('has the lock, and ends its work') : process.pause(worksFor)
-      return process.abortable(signal =>
-        contender.attempt(make(contender.client, PATH, nth), work, { signal, ...options?.(nth) }),
-      )
+      const attempt = async (signal: AbortSignal) => {
+        await contender.attempt(make(contender.client, PATH, nth), work, { signal, ...options?.(nth) })
+        return signal.aborted
+      }
+      const hasGivenUp = await process.abortable(attempt)
+      if (hasGivenUp && triesAgain) await process.abortable(attempt)
     },
     judge: ({ events, log }) =>
       violations({
