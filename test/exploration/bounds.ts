@@ -10,7 +10,7 @@ import {
   persistentEphemeral,
   rendezvous,
 } from './data-worlds.ts'
-import type { Bound } from './explorer.ts'
+import type { Exploration } from './explorer.ts'
 import {
   contention,
   leaderElection,
@@ -27,8 +27,7 @@ import {
 } from './lock-worlds.ts'
 import { onThreeServers, type FaultKind, type Scenario } from './world.ts'
 
-export interface Exploration extends Bound {
-  readonly scenario: Scenario
+export interface Bound extends Exploration {
   readonly size: 'quick' | 'full' | 'deep'
   /** It stops after this number of states. Default: it goes on to the end. */
   readonly mostStates?: number
@@ -38,7 +37,7 @@ export interface Exploration extends Bound {
 const INSTANT: readonly FaultKind[] = ['expire', 'abort', 'delete']
 const STRUCK: readonly FaultKind[] = [...INSTANT, 'cut']
 
-type Make = (scenario: Scenario, faults?: number, kinds?: readonly FaultKind[]) => Exploration
+type Make = (scenario: Scenario, faults?: number, kinds?: readonly FaultKind[]) => Bound
 
 const quick: Make = (scenario, faults = 0, kinds = STRUCK) => ({ scenario, faults, kinds, size: 'quick' })
 const full: Make = (scenario, faults = 0, kinds = STRUCK) => ({ scenario, faults, kinds, size: 'full' })
@@ -46,7 +45,7 @@ const deep: Make = (scenario, faults = 0, kinds = STRUCK) => ({ scenario, faults
 /** Has no end within the time of a run. */
 const begun: Make = (...bound) => ({ ...full(...bound), mostStates: 20_000 })
 
-export const explorations: readonly Exploration[] = [
+export const explorations: readonly Bound[] = [
   // One contender is enough for the bugs of a lost reply and of a caller that gives up, and costs least.
   quick(contention(mutex, 1), 1),
   quick(contention(mutex, 2), 1),
@@ -113,7 +112,3 @@ export const explorations: readonly Exploration[] = [
   deep(partitioner(['a', 'b'])),
   deep(onThreeServers(contention(ticketMutex, 2)), 1, ['lag']),
 ]
-
-/** Names an exploration and its bound, in one line. */
-export const titleOf = ({ scenario, faults, kinds = [] }: Exploration): string =>
-  `${scenario.name}: ${faults === 0 ? 'no fault' : `${faults} of ${kinds.map(kind => `\`${kind}\``).join(', ')}`}`

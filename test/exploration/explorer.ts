@@ -2,12 +2,18 @@
 import { isOver, lostWakeUp, stepsOf, type Step } from './steps.ts'
 import { faultKinds, World, type FaultKind, type Scenario, type State } from './world.ts'
 
-/** How far an exploration goes. */
-export interface Bound {
+/** A world, and how far it is explored. */
+export interface Exploration {
+  readonly scenario: Scenario
   /** The most faults in one schedule. */
   readonly faults: number
+  /** The kinds of these faults. Default: all. */
   readonly kinds?: readonly FaultKind[]
 }
+
+/** Names an exploration in one line. */
+export const titleOf = ({ scenario, faults, kinds = faultKinds }: Exploration): string =>
+  `${scenario.name}: ${faults === 0 ? 'no fault' : `${faults} of ${kinds.join(', ')}`}`
 
 /** The numbers of the steps that are chosen, one after the other. 0 is the first step that is possible. */
 export type Schedule = readonly number[]
@@ -54,21 +60,21 @@ interface Branch {
 }
 
 /** Explores until the end, or until a schedule fails. */
-export async function explore(scenario: Scenario, bound: Bound, options: ExploreOptions = {}): Promise<Report> {
+export async function explore(exploration: Exploration, options: ExploreOptions = {}): Promise<Report> {
   // Errors are created often and shown rarely. Their stacks took a twentieth of the time.
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
   try {
-    return await exploreAll(scenario, bound, options)
+    return await exploreAll(exploration, options)
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }
 }
 
-async function exploreAll(scenario: Scenario, bound: Bound, options: ExploreOptions): Promise<Report> {
+async function exploreAll(exploration: Exploration, options: ExploreOptions): Promise<Report> {
   const { merges = true, localFirst = true, onState, onEnd } = options
-  const world = await World.of(scenario)
-  const kinds = kindsOf(scenario, bound)
+  const world = await World.of(exploration.scenario)
+  const kinds = kindsOf(exploration)
   const report: Report = {
     ...{ schedules: 0, states: 0, steps: 0, ends: 0, longest: 0 },
     ...{ effort: world.effort, failure: undefined, isWhole: false },
@@ -96,7 +102,7 @@ async function exploreAll(scenario: Scenario, bound: Bound, options: ExploreOpti
     if (problems.length > 0) report.failure = { schedule: scheduleOf(way), problems }
     return problems.length > 0
   }
-  let isStopped = await enter(await world.begin(bound.faults))
+  let isStopped = await enter(await world.begin(exploration.faults))
   for (let branch = way.at(-1); branch !== undefined && !isStopped; branch = way.at(-1)) {
     const step = branch.steps[branch.taken]
     if (step === undefined) {
@@ -121,5 +127,5 @@ const scheduleOf = (way: readonly Branch[]): Schedule =>
   way.filter(({ steps }) => steps.length > 1).map(({ taken }) => taken - 1)
 
 /** The faults of this world. */
-export const kindsOf = (scenario: Scenario, { kinds = faultKinds }: Bound): ReadonlySet<FaultKind> =>
+export const kindsOf = ({ scenario, kinds = faultKinds }: Exploration): ReadonlySet<FaultKind> =>
   new Set(kinds.filter(kind => scenario.without?.includes(kind) !== true))

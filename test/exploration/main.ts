@@ -1,27 +1,37 @@
 // `npm run test:exploration`: explores every world of bounds.ts, two at a time, and prints a table. Explorations that have
-// passed are kept in .cache/exploration.json, and skipped by the next run with the same sources: so a run can be
-// resumed. Arguments select the explorations whose title contains one of them. `--deep` adds larger ones, whose end nobody
-// has seen yet. `--write` writes the table to docs/exploration.md.
+// passed are kept in .cache/exploration.json, and skipped by the next run with the same sources: so a run can be resumed.
+// Arguments select the explorations whose title contains one of them. `--deep` adds larger ones. `--write` writes the
+// table to docs/exploration.md. `--schedule 0,0,1` tells that schedule of the one exploration that is selected.
 import { fork, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { root } from '../../environment/needs.ts'
-import { explorations, titleOf, type Exploration } from './bounds.ts'
+import { explorations, type Bound } from './bounds.ts'
+import { titleOf } from './explorer.ts'
 import type { Message, Result } from './row.ts'
+import { take, tell } from './story.ts'
 import { tableOf, withTable } from './table.ts'
 
-const FILE = join(root, '.cache/exploration.json')
 const PAGE = join(root, 'docs/exploration.md')
 const PROCESSES = 2
 /** What an exploration may need, in megabytes. */
 const HEAP = 6000
 
-const flags = process.argv.slice(2).filter(word => word.startsWith('--'))
-const words = process.argv.slice(2).filter(word => !word.startsWith('--'))
-const isChosen = (exploration: Exploration) =>
-  (flags.includes('--deep') || exploration.size !== 'deep') &&
+const { positionals: words, values: flags } = parseArgs({
+  allowPositionals: true,
+  options: {
+    deep: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    schedule: { type: 'string' },
+    /** The file in which the explorations that have passed are kept. */
+    passed: { type: 'string', default: join(root, '.cache/exploration.json') },
+  },
+})
+const isChosen = (exploration: Bound) =>
+  (flags.deep || flags.schedule !== undefined || exploration.size !== 'deep') &&
   (words.length === 0 || words.some(word => titleOf(exploration).includes(word)))
 const chosen = explorations.filter(isChosen)
 
@@ -29,21 +39,37 @@ const chosen = explorations.filter(isChosen)
 const version = hashOf(['src', 'test/exploration', 'test/linearizability'])
 const passed = readPassed()
 const waiting = chosen.filter(each => passed[titleOf(each)] === undefined)
-if (waiting.length < chosen.length) console.log(`${chosen.length - waiting.length} have passed with these sources`)
-let failures = 0
 const progress = new Map<string, number>()
-const begun = performance.now()
-await Promise.all(Array.from({ length: PROCESSES }, work))
-process.stderr.write('\r\u001b[K')
-const rows = chosen.flatMap(each => {
-  const result = passed[titleOf(each)]
-  return result === undefined ? [] : [{ title: titleOf(each), ...result }]
-})
-console.log(tableOf(rows))
-console.log(`${((performance.now() - begun) / 60_000).toFixed(1)} minutes in this run`)
-console.log(failures === 0 ? 'no schedule fails' : `${failures} of ${chosen.length} explorations fail`)
-if (flags.includes('--write')) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), tableOf(rows)))
-process.exitCode = failures === 0 && chosen.length > 0 ? 0 : 1
+let failures = 0
+process.exitCode = (await (flags.schedule === undefined ? exploreAll() : repeat(flags.schedule))) ? 0 : 1
+
+async function exploreAll(): Promise<boolean> {
+  if (waiting.length < chosen.length) console.log(`${chosen.length - waiting.length} have passed with these sources`)
+  const begun = performance.now()
+  await Promise.all(Array.from({ length: PROCESSES }, work))
+  const rows = chosen.flatMap(each => {
+    const result = passed[titleOf(each)]
+    return result === undefined ? [] : [{ title: titleOf(each), ...result }]
+  })
+  console.log(tableOf(rows))
+  console.log(`${((performance.now() - begun) / 60_000).toFixed(1)} minutes in this run`)
+  console.log(failures === 0 ? 'no schedule fails' : `${failures} of ${chosen.length} explorations fail`)
+  if (flags.write) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), tableOf(rows)))
+  return failures === 0 && chosen.length > 0
+}
+
+/** Tells one schedule. Returns false if it fails, or if there is no such schedule. */
+async function repeat(schedule: string): Promise<boolean> {
+  const [exploration, ...others] = chosen
+  const outcome =
+    exploration && others.length === 0 ? await take(exploration, schedule.split(',').map(Number)) : undefined
+  if (exploration === undefined || outcome === undefined) {
+    console.log(`${chosen.length} explorations are selected, or the selected one has no such schedule`)
+    return false
+  }
+  console.log(tell(exploration, outcome))
+  return outcome.problems.length === 0
+}
 
 /** Takes one exploration after the other, each in a new process, until none is left. */
 async function work(): Promise<void> {
@@ -51,23 +77,21 @@ async function work(): Promise<void> {
     const title = titleOf(next)
     const outcome = await explored(next, title)
     progress.delete(title)
-    process.stderr.write('\r\u001b[K')
+    show('')
     if (typeof outcome === 'string') {
       failures++
       console.log(`${title}\n${outcome}`)
       continue
     }
     const { schedules, states, cpu, isWhole } = outcome
-    console.log(
-      `${title}: ${schedules} schedules, ${states} states, ${cpu.toFixed(1)} s${isWhole ? '' : ', NOT to the end'}`,
-    )
+    console.log(`${title}: ${schedules} schedules, ${states} states, ${cpu.toFixed(1)} s${isWhole ? '' : ', stopped'}`)
     passed[title] = outcome
-    mkdirSync(join(root, '.cache'), { recursive: true })
-    writeFileSync(FILE, JSON.stringify({ version, passed }, null, 2))
+    mkdirSync(dirname(flags.passed), { recursive: true })
+    writeFileSync(flags.passed, JSON.stringify({ version, passed }, null, 2))
   }
 }
 
-function explored(exploration: Exploration, title: string): Promise<Result | string> {
+function explored(exploration: Bound, title: string): Promise<Result | string> {
   const child: ChildProcess = fork(fileURLToPath(new URL('row.ts', import.meta.url)), {
     execArgv: [...process.execArgv, `--max-old-space-size=${HEAP}`],
   })
@@ -76,7 +100,7 @@ function explored(exploration: Exploration, title: string): Promise<Result | str
     child.on('message', (message: Message) => {
       if ('states' in message) {
         progress.set(title, message.states)
-        process.stderr.write(`\r\u001b[K${[...progress].map(([of, states]) => `${of}: ${states} states`).join('   ')}`)
+        show([...progress].map(([of, states]) => `${of}: ${states} states`).join('   '))
         return
       }
       child.disconnect()
@@ -86,9 +110,14 @@ function explored(exploration: Exploration, title: string): Promise<Result | str
   })
 }
 
+/** Shows how far the explorations are, in the last line of a terminal. */
+function show(line: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}`)
+}
+
 function readPassed(): Record<string, Result> {
   try {
-    const saved = JSON.parse(readFileSync(FILE, 'utf8')) as { version: string; passed: Record<string, Result> }
+    const saved = JSON.parse(readFileSync(flags.passed, 'utf8')) as { version: string; passed: Record<string, Result> }
     return saved.version === version ? saved.passed : {}
   } catch {
     return {}

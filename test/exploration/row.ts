@@ -1,5 +1,5 @@
-// A process that main.ts starts: explores the worlds that it is told, one after the other.
-import { explorations, type Exploration } from './bounds.ts'
+// A process that main.ts starts: explores one world.
+import { explorations, type Bound } from './bounds.ts'
 import { explore } from './explorer.ts'
 import { minimised, tell } from './story.ts'
 
@@ -20,24 +20,26 @@ export type Message =
   /** The story of a schedule that fails. */
   | { readonly failed: string }
 
-process.on('message', (nth: number) => void run(explorations[nth] as Exploration))
+const parent = process.ppid
+process.on('message', (nth: number) => void run(explorations[nth] as Bound))
 
-async function run(exploration: Exploration): Promise<void> {
-  const { scenario, mostStates = Infinity } = exploration
+async function run(exploration: Bound): Promise<void> {
+  const { mostStates = Infinity } = exploration
   const before = process.cpuUsage()
   let told = performance.now()
-  const { failure, schedules, states, longest, steps, isWhole } = await explore(scenario, exploration, {
+  const { failure, schedules, states, longest, steps, isWhole } = await explore(exploration, {
     onState({ states }) {
       if (performance.now() - told > 1000) {
         told = performance.now()
+        // The explorer leaves the event loop no turn, in which this process would learn that main.ts was killed.
+        if (process.ppid !== parent) process.exit(1)
         send({ states })
       }
       return states >= mostStates
     },
   })
   const { user, system } = process.cpuUsage(before)
-  if (failure !== undefined)
-    send({ failed: tell(scenario, exploration, await minimised(scenario, exploration, failure.schedule)) })
+  if (failure !== undefined) send({ failed: tell(exploration, await minimised(exploration, failure.schedule)) })
   else send({ result: { schedules, states, longest, steps, cpu: (user + system) / 1e6, isWhole } })
 }
 

@@ -1,8 +1,8 @@
 // A schedule that fails, made as short as possible, and told in sentences.
-import { kindsOf, type Bound, type Schedule } from './explorer.ts'
+import { kindsOf, titleOf, type Exploration, type Schedule } from './explorer.ts'
 import { describePacket, requestOf } from './packet.ts'
 import { isOver, lostWakeUp, stepsOf } from './steps.ts'
-import { START, World, type Scenario } from './world.ts'
+import { START, World } from './world.ts'
 
 /** One schedule, taken to its end. After the choices that it names, the first possible step is always chosen. */
 interface Outcome {
@@ -18,10 +18,10 @@ interface Outcome {
  * Takes it in a new world, in which the real code runs from its start to its end.
  * @returns undefined if the world has no such schedule
  */
-export async function take(scenario: Scenario, bound: Bound, schedule: Schedule): Promise<Outcome | undefined> {
-  const world = await World.of(scenario)
-  const kinds = kindsOf(scenario, bound)
-  let state = await world.begin(bound.faults)
+export async function take(exploration: Exploration, schedule: Schedule): Promise<Outcome | undefined> {
+  const world = await World.of(exploration.scenario)
+  const kinds = kindsOf(exploration)
+  let state = await world.begin(exploration.faults)
   const opcodes = new Map<string, number>()
   const sentences: string[] = []
   const chosen: number[] = []
@@ -41,20 +41,21 @@ export async function take(scenario: Scenario, bound: Bound, schedule: Schedule)
   return {
     problems: isOver(state) ? await world.finish(state) : [lostWakeUp(world, state)],
     schedule: chosen.slice(0, last + 1),
-    faults: bound.faults - state.faultsLeft,
+    faults: exploration.faults - state.faultsLeft,
     steps: sentences.length,
     sentences,
   }
 }
+
 /** Leaves out choices as long as the same rule is violated. Returns the simplest schedule found. */
-export async function minimised(scenario: Scenario, bound: Bound, schedule: Schedule): Promise<Outcome> {
-  let best = await take(scenario, bound, schedule)
+export async function minimised(exploration: Exploration, schedule: Schedule): Promise<Outcome> {
+  let best = await take(exploration, schedule)
   if (best === undefined || best.problems.length === 0) throw new Error('the schedule does not fail')
   const rule = ruleOf(best)
   for (let isBetter = true; isBetter;) {
     isBetter = false
     for (const candidate of simpler(best.schedule)) {
-      const outcome = await take(scenario, bound, candidate)
+      const outcome = await take(exploration, candidate)
       if (outcome === undefined || ruleOf(outcome) !== rule || weight(outcome) >= weight(best)) continue
       best = outcome
       isBetter = true
@@ -79,12 +80,13 @@ function* simpler(schedule: Schedule): Generator<Schedule> {
   }
 }
 
-/** The whole counterexample, for a person. */
-export function tell(scenario: Scenario, bound: Bound, { problems, schedule, sentences, faults }: Outcome): string {
+/** Tells the whole schedule to a person, and how to repeat it. */
+export function tell(exploration: Exploration, { problems, schedule, sentences, faults }: Outcome): string {
+  const title = titleOf(exploration)
   return [
-    `${scenario.name}: ${sentences.length} steps, ${faults} of ${bound.faults} faults`,
+    `${title}. A schedule of ${sentences.length} steps with ${faults} faults`,
     ...sentences.map(sentence => `  ${sentence}`),
     ...problems.map(problem => `  WRONG: ${problem}`),
-    `  The schedule: [${schedule.join(', ')}]`,
+    `  Repeat it: npm run test:exploration -- "${title}" --schedule ${schedule.join(',') || 0}`,
   ].join('\n')
 }

@@ -11,11 +11,11 @@ const END = '<!-- end -->\n'
 export function tableOf(rows: readonly Row[]): string {
   const sum = (of: (row: Row) => number) => rows.reduce((all, row) => all + of(row), 0)
   return [
-    '| world, and faults in one schedule | schedules | states | longest, in steps | |',
-    '|---|---|---|---|---|',
+    '| world, and faults in one schedule | schedules | states | longest, in steps | s of processor time | |',
+    '|---|---|---|---|---|---|',
     ...rows.map(
-      ({ title, schedules, states, longest, isWhole }) =>
-        `| ${title.replace(': ', '; ')} | ${isWhole ? countOf(schedules) : ''} | ${countOf(states)} | ${longest} | ${isWhole ? '' : 'not to the end'} |`,
+      ({ title, schedules, states, longest, cpu, isWhole }) =>
+        `| ${title} | ${isWhole ? countOf(schedules) : ''} | ${countOf(states)} | ${longest} | ${cpu.toFixed(1)} | ${isWhole ? '' : 'stopped'} |`,
     ),
     '',
     `${countOf(sum(({ states }) => states))} states in ${countOf(sum(({ cpu }) => cpu))} s of processor time, ` +
@@ -37,6 +37,4 @@ export function withTable(page: string, table: string): string {
 
 /** The titles in the table of the page. */
 export const titlesIn = (page: string): string[] =>
-  [...(page.split(BEGIN)[1]?.split(END)[0] ?? '').matchAll(/^\| ([^|]*; [^|]*) \|/gm)].map(([, title = '']) =>
-    title.replace('; ', ': '),
-  )
+  [...(page.split(BEGIN)[1]?.split(END)[0] ?? '').matchAll(/^\| ([^|]*: [^|]*) \|/gm)].map(([, title = '']) => title)
