@@ -13,6 +13,7 @@ import {
 import type { Exploration } from './explorer.ts'
 import {
   contention,
+  lastTicket,
   leaderElection,
   mixed,
   mixedAfter,
@@ -29,86 +30,104 @@ import { onThreeServers, type FaultKind, type Scenario } from './world.ts'
 
 export interface Bound extends Exploration {
   readonly size: 'quick' | 'full' | 'deep'
-  /** It stops after this number of states. Default: it goes on to the end. */
+  /** It stops after this number of states, unless the run has `--deep`. Default: it goes on to the end. */
   readonly mostStates?: number
 }
 
-/** The faults that need no time. */
-const INSTANT: readonly FaultKind[] = ['expire', 'abort', 'delete']
-const STRUCK: readonly FaultKind[] = [...INSTANT, 'cut']
+/** The faults that strike at one moment. */
+const STRUCK: readonly FaultKind[] = ['expire', 'abort', 'delete', 'cut']
 
 type Make = (scenario: Scenario, faults?: number, kinds?: readonly FaultKind[]) => Bound
 
 const quick: Make = (scenario, faults = 0, kinds = STRUCK) => ({ scenario, faults, kinds, size: 'quick' })
 const full: Make = (scenario, faults = 0, kinds = STRUCK) => ({ scenario, faults, kinds, size: 'full' })
 const deep: Make = (scenario, faults = 0, kinds = STRUCK) => ({ scenario, faults, kinds, size: 'deep' })
-/** Has no end within the time of a run. */
-const begun: Make = (...bound) => ({ ...full(...bound), mostStates: 20_000 })
+/** Has no end within the time of a run without `--deep`. */
+const begun: Make = (...bound) => ({ ...full(...bound), mostStates: 50_000 })
+
+/** Holders work for a while, in which those that were cut off connect again. */
+const working = { worksFor: 100 }
 
 export const explorations: readonly Bound[] = [
-  // One contender is enough for the bugs of a lost reply and of a caller that gives up, and costs least.
   quick(contention(mutex, 1), 1),
   quick(contention(mutex, 2), 1),
+  quick(contention(mutex, 2, working), 1),
+  quick(contention(mutex, 2), 1, ['process']),
+  quick(contention(mutex, 3, working), 1, ['abort']),
   quick(contention(ticketMutex, 2), 1, ['delete']),
+  quick(contention(ticketMutex, 2, { ...working, triesAgain: true }), 1, ['abort']),
+  quick(contention(lastTicket, 2)),
   quick(contention(reentrantMutex, 2)),
   quick(contention(readWriteLock, 2)),
   quick(contention(writers, 2)),
   quick(contention(leaderElection, 2)),
   quick(contention(multiLock, 2)),
+  quick(contention(semaphore(1), 2)),
   quick(contention(mixed('kazoo'), 2)),
   quick(contention(mixedAfter('kazoo'), 2)),
-  full(contention(semaphore(1), 2)),
   quick(increments(2), 1),
   quick(appenders(2), 1, ['cut']),
   quick(barrier(1), 1),
   quick(persistentEphemeral, 1),
   quick(cache),
-  // The longest first, so that both processes end at the same time.
-  full(contention(mutex, 2), 2),
-  full(contention(mutex, 3), 1, ['abort']),
-  full(contention(mutex, 1), 2),
   full(contention(mutex, 2, { isNew: true })),
   full(contention(mutex, 2), 1, ['answers']),
+  full(contention(mutex, 2), 1, ['requests']),
   full(contention(mutex, 3)),
   full(contention(textbook, 2), 1),
   full(contention(textbook, 3)),
   full(contention(ticketMutex, 2), 1),
+  full(contention(ticketMutex, 2, working), 1),
   full(contention(ticketMutex, 2), 1, ['answers']),
+  full(contention(ticketMutex, 2), 1, ['requests']),
+  full(contention(ticketMutex, 2), 1, ['process']),
   full(contention(ticketMutex, 3)),
+  full(contention(lastTicket, 2), 1),
   full(contention(reentrantMutex, 2), 1),
   full(contention(readWriteLock, 2), 1),
-  full(contention(readWriteLock, 3)),
   full(contention(writers, 2), 1),
-  full(contention(multiLock, 2), 1),
-  full(contention(semaphore(1), 2), 1, INSTANT),
-  begun(contention(semaphore(2), 3)),
-  full(contention(leaderElection, 2), 1, INSTANT),
+  full(contention(writers, 3)),
+  full(contention(multiLock, 2), 1, ['abort']),
+  full(contention(semaphore(1), 2, working), 1),
+  full(contention(semaphore(2), 3, working)),
+  full(contention(leaderElection, 2), 1),
   full(contention(mixed('kazoo'), 2), 1),
   full(contention(mixedAfter('kazoo'), 2), 1),
   full(contention(mixed('curator'), 2), 1),
   full(contention(mixedAfter('curator'), 2), 1),
   full(contention(mixed('kazoo'), 3)),
   full(contention(mixedAfter('curator'), 3)),
-  full(increments(2), 2),
   full(appenders(2), 1),
-  begun(consumers),
-  begun(rendezvous(2)),
   full(barrier(1), 2),
   full(barrier(2), 1),
-  full(persistentEphemeral, 2),
-  begun(partitioner(['a'])),
   full(cache, 1),
-  full(onThreeServers(contention(mutex, 2)), 1, ['lag']),
   full(onThreeServers(contention(mutex, 1)), 1, ['lag']),
-  deep(contention(mutex, 3), 1),
+  full(onThreeServers(contention(mutex, 2)), 1, ['lag']),
+  full(increments(2), 2),
+  full(persistentEphemeral, 2),
+  full(contention(mutex, 3), 1, ['abort']),
+  full(contention(ticketMutex, 3, working), 1, ['abort']),
+  full(contention(mutex, 1), 2),
+  full(consumers),
+  full(contention(mutex, 3, working), 1),
+  full(contention(mutex, 2, working), 2),
+  begun(contention(lastTicket, 3)),
+  begun(contention(readWriteLock, 3)),
+  begun(contention(semaphore(2), 3)),
+  begun(consumers, 1),
+  begun(partitioner(['a'])),
+  begun(partitioner(['a', 'b'])),
+  full(contention(multiLock, 2), 1),
+  full(rendezvous(2)),
+  full(contention(mutex, 3), 1),
+  full(contention(mutex, 2), 2),
+  deep(contention(mutex, 1), 3),
   deep(contention(mutex, 3), 2),
   deep(contention(textbook, 3), 1),
   deep(contention(ticketMutex, 2), 2),
   deep(contention(ticketMutex, 3), 1),
+  deep(contention(lastTicket, 3), 2),
   deep(contention(readWriteLock, 2), 2),
-  deep(contention(semaphore(2), 3)),
-  deep(consumers, 1),
-  deep(rendezvous(2)),
-  deep(partitioner(['a', 'b'])),
+  deep(rendezvous(2), 1),
   deep(onThreeServers(contention(ticketMutex, 2)), 1, ['lag']),
 ]

@@ -1,4 +1,4 @@
-// `npm run test:exploration`: explores every world of bounds.ts, two at a time, and prints a table. Explorations that have
+// `npm run test:exploration`: explores the worlds of bounds.ts, two at a time, and prints a table. Explorations that have
 // passed are kept in .cache/exploration.json, and skipped by the next run with the same sources: so a run can be resumed.
 // Arguments select the explorations whose title contains one of them. `--deep` adds larger ones. `--write` writes the
 // table to docs/exploration.md. `--schedule 0,0,1` tells that schedule of the one exploration that is selected.
@@ -11,12 +11,11 @@ import { parseArgs } from 'node:util'
 import { root } from '../../environment/needs.ts'
 import { explorations, type Bound } from './bounds.ts'
 import { titleOf } from './explorer.ts'
-import type { Message, Result } from './row.ts'
+import type { Message, Result, Task } from './row.ts'
 import { take, tell } from './story.ts'
 import { tableOf, withTable } from './table.ts'
 
 const PAGE = join(root, 'docs/exploration.md')
-const PROCESSES = 2
 /** What an exploration may need, in megabytes. */
 const HEAP = 6000
 
@@ -26,6 +25,7 @@ const { positionals: words, values: flags } = parseArgs({
     deep: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     schedule: { type: 'string' },
+    processes: { type: 'string', default: '2' },
     /** The file in which the explorations that have passed are kept. */
     passed: { type: 'string', default: join(root, '.cache/exploration.json') },
   },
@@ -38,7 +38,11 @@ const chosen = explorations.filter(isChosen)
 /** A hash of the code: a result counts only for the code that it was found with. */
 const version = hashOf(['src', 'test/exploration', 'test/linearizability'])
 const passed = readPassed()
-const waiting = chosen.filter(each => passed[titleOf(each)] === undefined)
+const hasPassed = (exploration: Bound) => {
+  const result = passed[titleOf(exploration)]
+  return result !== undefined && (result.isWhole || !flags.deep)
+}
+const waiting = chosen.filter(each => !hasPassed(each))
 const progress = new Map<string, number>()
 let failures = 0
 process.exitCode = (await (flags.schedule === undefined ? exploreAll() : repeat(flags.schedule))) ? 0 : 1
@@ -46,7 +50,7 @@ process.exitCode = (await (flags.schedule === undefined ? exploreAll() : repeat(
 async function exploreAll(): Promise<boolean> {
   if (waiting.length < chosen.length) console.log(`${chosen.length - waiting.length} have passed with these sources`)
   const begun = performance.now()
-  await Promise.all(Array.from({ length: PROCESSES }, work))
+  await Promise.all(Array.from({ length: Number(flags.processes) }, work))
   const rows = chosen.flatMap(each => {
     const result = passed[titleOf(each)]
     return result === undefined ? [] : [{ title: titleOf(each), ...result }]
@@ -84,10 +88,10 @@ async function work(): Promise<void> {
       continue
     }
     const { schedules, states, cpu, isWhole } = outcome
-    console.log(`${title}: ${schedules} schedules, ${states} states, ${cpu.toFixed(1)} s${isWhole ? '' : ', stopped'}`)
     passed[title] = outcome
     mkdirSync(dirname(flags.passed), { recursive: true })
     writeFileSync(flags.passed, JSON.stringify({ version, passed }, null, 2))
+    console.log(`${title}: ${schedules} schedules, ${states} states, ${cpu.toFixed(1)} s${isWhole ? '' : ', stopped'}`)
   }
 }
 
@@ -95,7 +99,8 @@ function explored(exploration: Bound, title: string): Promise<Result | string> {
   const child: ChildProcess = fork(fileURLToPath(new URL('row.ts', import.meta.url)), {
     execArgv: [...process.execArgv, `--max-old-space-size=${HEAP}`],
   })
-  child.send(explorations.indexOf(exploration))
+  const mostStates = flags.deep ? undefined : exploration.mostStates
+  child.send({ nth: explorations.indexOf(exploration), mostStates } satisfies Task)
   return new Promise(resolve => {
     child.on('message', (message: Message) => {
       if ('states' in message) {

@@ -20,11 +20,18 @@ export type Message =
   /** The story of a schedule that fails. */
   | { readonly failed: string }
 
-const parent = process.ppid
-process.on('message', (nth: number) => void run(explorations[nth] as Bound))
+/** What main.ts sends to this process. */
+export interface Task {
+  /** The index of the exploration. */
+  readonly nth: number
+  /** The number of states after which it stops; undefined if it goes on to the end. */
+  readonly mostStates: number | undefined
+}
 
-async function run(exploration: Bound): Promise<void> {
-  const { mostStates = Infinity } = exploration
+const parent = process.ppid
+process.on('message', ({ nth, mostStates }: Task) => void run(explorations[nth] as Bound, mostStates))
+
+async function run(exploration: Bound, mostStates = Infinity): Promise<void> {
   const before = process.cpuUsage()
   let told = performance.now()
   const { failure, schedules, states, longest, steps, isWhole } = await explore(exploration, {
