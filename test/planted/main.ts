@@ -20,17 +20,17 @@ async function copyOfRepository(): Promise<string> {
   return directory
 }
 
-/** Returns why the bug was not caught, or undefined. */
-async function whyMissed(bug: PlantedBug, directory: string): Promise<string | undefined> {
+/** Returns the first line of the failure that has caught the bug, or why none has. */
+async function tryToCatch(bug: PlantedBug, directory: string): Promise<{ failure: string } | { reason: string }> {
   const file = join(directory, bug.file)
   const text = await readFile(file, 'utf8')
   try {
     await writeFile(file, plant(text, bug))
     const outcome = await runTestFile(directory, bug.caughtBy)
-    if (outcome.is === 'failed') return undefined
-    return `${bug.caughtBy} ${descriptionOf(outcome)}`
+    if (outcome.is === 'failed') return { failure: outcome.error }
+    return { reason: `${bug.caughtBy} ${descriptionOf(outcome)}` }
   } catch (error) {
-    return (error as Error).message
+    return { reason: (error as Error).message }
   } finally {
     await writeFile(file, text)
   }
@@ -67,10 +67,10 @@ try {
   })
   if (problems.length === 0)
     await onCopies(chosen, async (bug, directory) => {
-      const reason = await whyMissed(bug, directory)
-      if (reason === undefined) caught++
-      else problems.push(`${bug.bug} (${bug.file}): ${reason}`)
-      console.log(`${reason === undefined ? 'caught' : 'MISSED'}  ${bug.bug}`)
+      const found = await tryToCatch(bug, directory)
+      if ('failure' in found) caught++
+      else problems.push(`${bug.bug} (${bug.file}): ${found.reason}`)
+      console.log('failure' in found ? `caught  ${bug.bug}\n        ${found.failure}` : `MISSED  ${bug.bug}`)
     })
 } finally {
   for (const directory of copies) await rm(directory, { recursive: true })

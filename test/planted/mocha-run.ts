@@ -15,7 +15,7 @@ export type Outcome =
   | { is: 'timed out' }
 
 /** The time limit of a process, ms. */
-const TIME_LIMIT = 100_000
+const TIME_LIMIT = 300_000
 /** The time limit of a test, ms. It is longer than the tests take, even on a busy machine. */
 const TEST_TIMEOUT = 60_000
 
