@@ -55,7 +55,7 @@ async function exploreAll(): Promise<boolean> {
     const result = passed[titleOf(each)]
     return result === undefined ? [] : [{ title: titleOf(each), ...result }]
   })
-  console.log(tableOf(rows))
+  if (rows.length > 0) console.log(tableOf(rows))
   console.log(`${((performance.now() - begun) / 60_000).toFixed(1)} minutes in this run`)
   console.log(failures === 0 ? 'no schedule fails' : `${failures} of ${chosen.length} explorations fail`)
   if (flags.write) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), tableOf(rows)))
@@ -84,7 +84,7 @@ async function work(): Promise<void> {
     show('')
     if (typeof outcome === 'string') {
       failures++
-      console.log(`${title}\n${outcome}`)
+      console.log(outcome)
       continue
     }
     const { schedules, states, cpu, isWhole } = outcome
@@ -111,7 +111,7 @@ function explored(exploration: Bound, title: string): Promise<Result | string> {
       child.disconnect()
       resolve('result' in message ? message.result : message.failed)
     })
-    child.on('exit', code => resolve(`the process ended with ${String(code)}`))
+    child.on('exit', code => resolve(`${title}: its process ended with ${String(code)}`))
   })
 }
 

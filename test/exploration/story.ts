@@ -84,7 +84,7 @@ function* simpler(schedule: Schedule): Generator<Schedule> {
 export function tell(exploration: Exploration, { problems, schedule, sentences, faults }: Outcome): string {
   const title = titleOf(exploration)
   return [
-    `${title}. A schedule of ${sentences.length} steps with ${faults} faults`,
+    `${title}. A schedule of ${sentences.length} steps with ${faults} fault${faults === 1 ? '' : 's'}`,
     ...sentences.map(sentence => `  ${sentence}`),
     ...problems.map(problem => `  WRONG: ${problem}`),
     `  Repeat it: npm run test:exploration -- "${title}" --schedule ${schedule.join(',') || 0}`,
