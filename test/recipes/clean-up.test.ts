@@ -1,7 +1,7 @@
 // A lock's nodes, watches and timers are removed even if the view is closed, the server refuses requests, or the caller
 // awaits settled().
 import { expect } from 'chai'
-import { ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
+import type { Client, ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import {
   HerdMutex,
@@ -230,14 +230,6 @@ onBothServers('the clean-up of a lock', (fixture, { itInVirtualTime, itEverywher
     await removing
     await held.release()
     await (await waiting).release()
-  })
-
-  itInVirtualTime('rejects a dialect that does not exist or whose pattern does not match its own nodes', async () => {
-    const client = await fixture.open()
-    for (const dialect of [{ prefix: 'y-', pattern: /x-(\d+)$/ }, 'curatr' as never])
-      expect(() => new Mutex(client, path, { dialect }))
-        .to.throw(ZooKeeperError)
-        .with.property('code', 'BADARGUMENTS')
   })
 
   itInVirtualTime('works with a dialect pattern that has the g flag and so keeps lastIndex', async () => {

@@ -285,6 +285,12 @@ export const publicCalls: Readonly<Record<string, PublicCall>> = {
     before: ({ other }) => other.create(`${PATH}/above/me`, '', { mode: 'ephemeral', parents: true }),
     call: (scene, options) => kept(scene).start(scene.client, options),
   },
+  'PersistentEphemeral.start behind the node of another session': {
+    before: ({ other }) => other.create(`${PATH}/above/me`, '', { mode: 'ephemeral', parents: true }),
+    call: ({ client, closeLater }, options) =>
+      closeLater(new PersistentEphemeral(`${PATH}/above/me`, { takeOver: false })).start(client, options),
+    finish: ({ other }) => other.delete(`${PATH}/above/me`),
+  },
   'PersistentEphemeral.setData': keeps(kept, (node, options) => node.setData('x', options)),
   'Membership.start': {
     // Without these members, the group would not be listed, and one would not be read together with another.

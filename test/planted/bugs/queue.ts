@@ -7,11 +7,6 @@ export const queue: readonly BugsOfFile[] = [
     caughtBy: 'test/recipes/signals.test.ts',
     bugs: [
       {
-        bug: 'a lock that is granted while the call is being cancelled stays held',
-        from: 'held => held?.release(),',
-        to: '() => undefined,',
-      },
-      {
         bug: 'a cancelled call waits until the server replies',
         from: 'await Promise.race([done, cancelled])',
         to: 'await done',
@@ -63,22 +58,6 @@ export const queue: readonly BugsOfFile[] = [
         to: 'read({ watch })',
       },
     ],
-  },
-  {
-    file: 'src/recipes/node/retry-until-done.ts',
-    caughtBy: 'test/recipes/faults.test.ts',
-    bugs: [
-      {
-        bug: 'the clean-up after a cancelled call ends with the first lost connection',
-        from: 'return await client.retry(task, { signal })',
-        to: 'return await task()',
-      },
-    ],
-  },
-  {
-    file: 'src/recipes/node/cancellable.ts',
-    caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
-    bugs: [{ bug: 'a cancelled acquire() leaves its node', from: '() => node.remove(),', to: '() => undefined,' }],
   },
   {
     file: 'src/recipes/queue/waiter.ts',

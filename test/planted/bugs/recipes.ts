@@ -7,11 +7,6 @@ export const recipes: readonly BugsOfFile[] = [
     caughtBy: 'test/recipes/cache/cache-faults.test.ts',
     bugs: [
       {
-        bug: 'a cache with a previous one reads from a server that may lag behind',
-        from: 'if (isLater) await',
-        to: 'if (false as boolean) await',
-      },
-      {
         bug: 'the error that ends a cache is lost if the only iteration is left by that end',
         from: `    const rejects = hasFollowers || (this.#isAwaited && !this.#isReady)
     this.#end({ error })
@@ -56,17 +51,6 @@ export const recipes: readonly BugsOfFile[] = [
         bug: 'a cache does not read again after a reconnect what it has not seen change',
         from: "    for (const [path] of copy.below(copy.path)) this.#read('data', path, true)\n",
         to: '',
-      },
-    ],
-  },
-  {
-    file: 'src/recipes/cache/reads.ts',
-    caughtBy: 'test/recipes/cache/cache-model.test.ts',
-    bugs: [
-      {
-        bug: 'a cache does not read a node again that has changed while a read was under way',
-        from: 'if (again !== undefined) {',
-        to: 'if (again?.isLoad === true) {',
       },
     ],
   },
@@ -170,13 +154,6 @@ export const recipes: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/recipes/data/queue.ts',
-    caughtBy: 'test/recipes/data/queue-faults.test.ts',
-    bugs: [
-      { bug: 'an item is left taken after its call was cancelled', from: '() => claim?.remove(),', to: 'nothing,' },
-    ],
-  },
-  {
     file: 'src/recipes/data/shared-value.ts',
     caughtBy: 'test/recipes/data/shared-value.test.ts',
     bugs: [
@@ -245,28 +222,6 @@ export const recipes: readonly BugsOfFile[] = [
         bug: 'the node stays after close()',
         from: 'await retryUntilDone(client, () => this.#node.remove(client, () => isKeptByAnother(loop)))',
         to: '',
-      },
-    ],
-  },
-  {
-    file: 'src/recipes/members/persistent-ephemeral.ts',
-    caughtBy: 'test/recipes/members/starts.test.ts',
-    bugs: [
-      {
-        bug: 'close() of one object deletes the node that another one has adopted',
-        from: '() => isKeptByAnother(loop)',
-        to: '() => false',
-      },
-    ],
-  },
-  {
-    file: 'src/recipes/members/session-work.ts',
-    caughtBy: 'test/recipes/members/starts.test.ts',
-    bugs: [
-      {
-        bug: 'start() that fails ends what an earlier or another call has begun',
-        from: 'if (loop.starts > 0 || this.#loop !== loop) return',
-        to: 'if (this.#loop !== loop) return',
       },
     ],
   },

@@ -69,17 +69,6 @@ export const requests: readonly BugsOfFile[] = [
     ],
   },
   {
-    file: 'src/session/watches/one-shot-watches.ts',
-    caughtBy: 'test/session/watches/removed-watches.test.ts',
-    bugs: [
-      {
-        bug: 'removeWatches leaves the watch at the server if the call of another view in flight then fails',
-        from: 'if (taken.length > 0) entry.removalDeferred = entry.pending !== undefined',
-        to: 'if (taken.length > 0) entry.removalDeferred = false',
-      },
-    ],
-  },
-  {
     file: 'src/session/watches/watch-manager.ts',
     caughtBy: 'test/session/watches/removed-watches.test.ts',
     bugs: [

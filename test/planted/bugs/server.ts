@@ -23,11 +23,6 @@ export const server: readonly BugsOfFile[] = [
         from: 'this.#leader.database.startAfter(zxid)',
         to: '',
       },
-      {
-        bug: 'a leader commits what only it has logged',
-        from: 'return count + 1 >= this.#network.majority',
-        to: 'return this.#leader !== undefined || count + 1 >= this.#network.majority',
-      },
     ],
   },
   {
@@ -65,18 +60,6 @@ export const server: readonly BugsOfFile[] = [
         bug: 'a server serves clients before it has what the others have committed',
         from: 'peer.applyUpTo(content.zxid)\n        return peer.serve',
         to: 'return peer.serve',
-      },
-    ],
-  },
-  {
-    file: 'src/server/ensemble/vote.ts',
-    caughtBy: 'test/server/vote.test.ts',
-    bugs: [
-      { bug: 'a server with a shorter log wins', from: 'if (a.zxid !== b.zxid) return a.zxid > b.zxid', to: '' },
-      {
-        bug: 'a server forgets its own vote when a later election begins',
-        from: 'const best = isNew ? own : vote',
-        to: 'const best = isNew ? voteOf(notification) : vote',
       },
     ],
   },
@@ -139,17 +122,6 @@ export const server: readonly BugsOfFile[] = [
         bug: 'a paused server expires sessions',
         from: '    this.#isPaused = true\n    this.sessions.pauseExpiry()',
         to: '    this.#isPaused = true',
-      },
-    ],
-  },
-  {
-    file: 'src/server/ensemble/network.ts',
-    caughtBy: 'test/server/ensemble.test.ts',
-    bugs: [
-      {
-        bug: 'a lag delays messages in one direction only',
-        from: 'delay: () => from.lag + to.lag',
-        to: 'delay: () => from.lag',
       },
     ],
   },

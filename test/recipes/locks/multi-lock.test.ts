@@ -68,16 +68,6 @@ onBothServers('MultiLock', (fixture, { itInVirtualTime, itEverywhere }) => {
       .with.property('code', 'BADARGUMENTS')
   })
 
-  itInVirtualTime('has one timeout for all of its locks, and holds none after it', async () => {
-    const [client, other] = [await fixture.open(), await fixture.open()]
-    const taken = await new Mutex(other, at('b')).acquire()
-    const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b')), new Mutex(client, at('c'))])
-    expect(await failureOf(multi.acquire({ timeout: 100 }))).to.have.property('code', 'TIMEOUT')
-    await client.settled()
-    expect(await fixture.ephemeralNodes()).to.deep.equal([taken.path])
-    await taken.release()
-  })
-
   itInVirtualTime('makes tryAcquire() resolve with null and hold none if one lock is held', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()

@@ -241,10 +241,6 @@ onBothServers('Partitioner', (fixture, { itInVirtualTime, itEverywhere }) => {
     refused(() => new Partitioner(client, '/p', ['a'], { id: 'a/b' }), /without '\/'/)
     const partitioner = new Partitioner(client, '/p', ['a'])
     expect(await failureOf(partitioner.run(5 as never))).to.have.property('code', 'BADARGUMENTS')
-    expect(await failureOf(partitioner.run(() => undefined, { signal: 5 as never }))).to.have.property(
-      'code',
-      'BADARGUMENTS',
-    )
   })
 
   itInVirtualTime('warns once if another member has its id, and goes on', async () => {

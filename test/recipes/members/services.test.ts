@@ -224,7 +224,6 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     await bad(services.register({ name: 'api', host: 'x' } as never), /no option 'host'/)
     await bad(services.register({ name: 'api', uriSpec: '{scheme' }), /brace/)
     await bad(services.register({ name: 'api', serviceType: 'STATICAL' as never }), /serviceType must be one of/)
-    await bad(services.provider('api', { strategy: 'first' as never }), /strategy must be/)
     await bad(services.provider('..'), /\.\./)
     const api = await services.register({ name: 'api', id: 'a' })
     await bad(services.register({ name: 'api', id: 'a' }), /registered already/)
