@@ -60,6 +60,8 @@ export async function listenTcp({ host, port }: Address, accept: Accept, tls?: T
     })
   server.listen({ host, port, backlog: BACKLOG })
   await once(server, 'listening')
+  // The system could not accept one connection, for example because it has no memory left. The next ones may succeed.
+  server.on('error', () => undefined)
   return {
     address: { host, port: (server.address() as AddressInfo).port },
     close: () =>

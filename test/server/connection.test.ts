@@ -18,12 +18,16 @@ import {
   type Writer,
 } from '../../src/protocol/index.ts'
 import { openACL } from '../../src/index.ts'
+import type { ServerConnection } from '../../src/server/connection/connection.ts'
+import { Outbox } from '../../src/server/connection/outbox.ts'
 import { Server } from '../../src/server/index.ts'
 import { fourLetterWord } from '../../environment/four-letter-word.ts'
 import { failureOf } from '../support/settled.ts'
 import { WireSession } from '../support/wire-session.ts'
 import { frameOf } from '../support/scripted-server.ts'
 import { until } from '../../environment/until.ts'
+
+const ignore = () => undefined
 
 describe('a connection to the embedded server', () => {
   let server: Server
@@ -126,6 +130,14 @@ describe('a connection to the embedded server', () => {
     session.drop()
     // The times are in microseconds. A quadratic search takes a hundred times as long.
     expect(user).to.be.below(2_000_000)
+  })
+
+  it('does not count frames as sent that it discards at the end of the connection', () => {
+    const transport = { write: ignore, destroy: ignore, end: ignore, pause: ignore, resume: ignore, unsent: 0 }
+    const outbox = new Outbox(transport, { drained: ignore } as ServerConnection)
+    outbox.end()
+    outbox.reply(undefined, 1, 0n, 0, ignore)
+    expect(outbox.stats).to.include({ sent: 0, bytesSent: 0 })
   })
 
   it('limits the identities of a client, and the ACL that they become', async () => {

@@ -54,6 +54,21 @@ describe('an election in an embedded ensemble', () => {
     expect(votes.some(({ from, leader }) => from === 1 && leader === 3)).to.equal(true)
   })
 
+  it('has no end for a server that is paused before its wait for a better vote has ended', async () => {
+    await start()
+    const { server, clock } = ensemble
+    const [slow] = ensemble.others
+    void server.elect()
+    await clock.advance(ELECTION / 2)
+    slow.pause()
+    messages.length = 0
+    await clock.advance(2 * ELECTION)
+    expect(messages.filter(({ from }) => from === slow.id)).to.deep.equal([])
+    slow.resume()
+    await clock.advance(TICK)
+    expect([slow.mode, ensemble.modes.filter(mode => mode === 'leader')]).to.deep.equal(['follower', ['leader']])
+  })
+
   it('is lost by a server with a shorter log, although its number is greater, and keeps what a majority has', async () => {
     await start()
     const { server } = ensemble

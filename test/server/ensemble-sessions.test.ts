@@ -50,6 +50,16 @@ describe('in an embedded ensemble', () => {
       await ensemble.settled(new Promise<void>(resolve => void client.on('state', s => s === 'expired' && resolve())))
     })
 
+    it('has one connection at a server, also if two clients take it up at the same time', async () => {
+      const [follower] = ensemble.others
+      const { sessionId, sessionPassword } = await ensemble.open([follower])
+      follower.lag(100)
+      const session = { id: sessionId, password: sessionPassword }
+      const opening = [1, 2].map(() => ensemble.connect([follower], { session }))
+      const clients = await ensemble.settled(Promise.all(opening))
+      expect(clients.filter(({ state }) => state === 'connected')).to.have.length(1)
+    })
+
     it('is closed by close() through a follower, with its nodes', async () => {
       const [follower, other] = ensemble.others
       const client = await ensemble.open([follower])

@@ -1,6 +1,25 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { Server } from 'node:net'
+import { connect } from '../../src/index.ts'
+import * as embedded from '../../src/server/index.ts'
 import { expandAddress } from '../../src/transport/listen.ts'
+
+describe('a listener', () => {
+  it('goes on after the system could not accept a connection', async () => {
+    const prototype = Server.prototype as { listen: (this: Server, ...args: unknown[]) => unknown }
+    const { listen } = prototype
+    const listening: Server[] = []
+    prototype.listen = function (...args) {
+      listening.push(this)
+      return listen.apply(this, args)
+    }
+    await using server = await embedded.Server.start().finally(() => (prototype.listen = listen))
+    listening[0]?.emit('error', new Error('accept ENOBUFS'))
+    await using client = await connect(server.connectString)
+    expect(await client.exists('/missing')).to.equal(null)
+  })
+})
 
 describe('expandAddress', () => {
   it('writes all eight numbers of an IPv6 address, as Java does', () => {

@@ -211,6 +211,8 @@ export class ServerConnection implements WatchOwner {
   }
 
   #attach(session: ServerSession): void {
+    // In an ensemble, the handshake of another connection may have been under way at the same time.
+    this.#server.connectionOf(session.id)?.close()
     this.#session = session
     this.#server.onAttached(this)
   }

@@ -66,8 +66,8 @@ export class Outbox {
       return
     }
     if (effect?.is === 'hold' || effect?.is === 'delay') fault?.hold(this.hold())
-    this.stats.sent++
     if (this.#isEnding) return
+    this.stats.sent++
     this.stats.bytesSent += LENGTH_BYTES + this.#writer.frame(() => body(this.#writer))
     this.#schedule()
   }

@@ -15,6 +15,8 @@ export class Election {
   #ballot: Ballot
   #timer: unknown
   #isOver = false
+  /** True if the time to wait has ended during a pause of the process. */
+  #isDue = false
 
   /**
    * @param wait how long to wait for a better vote when a majority agrees, in milliseconds
@@ -79,7 +81,15 @@ export class Election {
     return outcomeOf(this.#ballot, this.#peer.isVoter ? this.#peer.core.id : undefined, this.#network.majority)
   }
 
+  /** The process continues after a pause. */
+  onResumed(): void {
+    if (this.#isDue) this.#finish()
+  }
+
   #finish(): void {
+    // A process that is stopped acts on no timer.
+    this.#isDue = this.#peer.core.isPaused
+    if (this.#isDue) return
     const outcome = this.#outcome
     if (!this.#isOver && outcome !== undefined) this.#elected(outcome.vote, outcome.electionEpoch)
   }

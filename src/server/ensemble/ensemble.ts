@@ -205,7 +205,7 @@ export class Ensemble implements Cluster {
     const paused = this.#peersOf(cores).filter(({ core }) => core.isPaused)
     this.network.turn(() => {
       for (const { core } of paused) core.resume()
-      for (const { leading } of paused) leading?.onResumed()
+      for (const peer of paused) peer.onResumed()
       this.#onReachable(paused)
     })
     // A callback can have ended or paused the leader again.

@@ -213,6 +213,11 @@ export class Peer implements Role {
     if (this.#part instanceof Election) this.#part.announce(servers.includes(this) ? undefined : servers)
   }
 
+  /** The process continues after a pause. */
+  onResumed(): void {
+    if (this.#part instanceof Leading || this.#part instanceof Election) this.#part.onResumed()
+  }
+
   excuseLeader(): void {
     if (this.#part instanceof Following) this.#part.excuse()
   }

@@ -156,11 +156,9 @@ export class Request {
     try {
       outcome = isExpected ? expectedError.value : result(op.response.read(body), path)
     } catch (error) {
-      if (error instanceof ZooKeeperError) {
-        this.reject(error)
-        return false
-      }
       if (error instanceof JuteError) this.fail('PROTOCOL', 'unknown', { detail: error.message, cause: error })
+      else this.reject(error)
+      if (error instanceof ZooKeeperError) return false
       throw error
     }
     if (watch !== undefined && op.watch !== undefined) {

@@ -69,6 +69,9 @@ export class HostProvider {
   #hasEnded = false
   /** The number of {@link #lookUpAndDial} so far: only the last one dials. */
   #lookups = 0
+  /** The number of lookups that have begun, and which of them was the last to end. */
+  #begun = 0
+  #ended = 0
   #refreshTimer: unknown
 
   /**
@@ -251,8 +254,13 @@ export class HostProvider {
 
   // SRV records
 
-  #lookUp(srv: string, attemptTimeout: number): Promise<readonly Address[]> {
-    return this.#settings.lookUpSrv?.(srv, { clock: this.#settings.clock, attemptTimeout }) ?? Promise.resolve([])
+  /** Returns undefined if a lookup that began later has ended before: its hosts are newer. */
+  async #lookUp(srv: string, attemptTimeout: number): Promise<readonly Address[] | undefined> {
+    const begun = ++this.#begun
+    const hosts = await this.#settings.lookUpSrv?.(srv, { clock: this.#settings.clock, attemptTimeout })
+    if (begun < this.#ended) return undefined
+    this.#ended = begun
+    return hosts
   }
 
   /** Looks up the records, then dials. If the lookup fails, the hosts of the last successful lookup are used. */
@@ -263,7 +271,7 @@ export class HostProvider {
     this.#backoff.onAttempt(this.#settings.clock.now(), timeout)
     try {
       const hosts = await this.#lookUp(srv, timeout)
-      if (this.#servers.srv === srv && !isOver()) this.#onLookedUp(hosts, undefined)
+      if (hosts !== undefined && this.#servers.srv === srv && !isOver()) this.#onLookedUp(hosts, undefined)
     } catch (cause) {
       if (isOver()) return
       if (this.#hosts.all.length === 0) {
@@ -295,9 +303,9 @@ export class HostProvider {
 
   /** Looks up the records again, and leaves the present host if their hosts require it. Ignores a failure. */
   #refresh(srv: string): void {
-    const replace = (hosts: readonly Address[]) => {
-      if (!this.#hasEnded && this.#servers.srv === srv && this.#onLookedUp(hosts, this.#current))
-        this.#owner.leave(SERVERS_CHANGED)
+    const replace = (hosts: readonly Address[] | undefined) => {
+      if (hosts === undefined || this.#hasEnded || this.#servers.srv !== srv) return
+      if (this.#onLookedUp(hosts, this.#current)) this.#owner.leave(SERVERS_CHANGED)
     }
     this.#lookUp(srv, this.#settings.attemptTimeout)
       .then(replace, () => undefined)

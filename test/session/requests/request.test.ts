@@ -47,6 +47,16 @@ describe('a request', () => {
     }
   })
 
+  it('rejects also with an error that only a bug can cause, which it throws too', async () => {
+    const bug = new TypeError('no such property')
+    const request = new Request(operations.ping, {}, '/a', () => {
+      throw bug
+    })
+    expect(() => request.answer(0, new Reader(), { arm: () => undefined })).to.throw(bug)
+    expect(request.settled).to.equal(true)
+    expect(await failureOf(request.promise)).to.equal(bug)
+  })
+
   it('listens to its signal until it is settled', async () => {
     const controller = new AbortController()
     let aborts = 0

@@ -64,6 +64,30 @@ describe('SRV records', () => {
     hosts.end()
   })
 
+  it('of a lookup that began before another one has ended are ignored, because they are older', async () => {
+    const answers: ((hosts: readonly Address[]) => void)[] = []
+    const dialled: string[] = []
+    const settings = {
+      ...nodeSettingsOf({ clock: new VirtualClock(), random: () => 0 }),
+      lookUpSrv: () => new Promise<readonly Address[]>(resolve => answers.push(resolve)),
+    }
+    const provider = new HostProvider({ hosts: [{ host: 'old', port: 2181 }] }, settings, {
+      timeToConnect: () => 3000,
+      dial: ({ host }) => void dialled.push(host),
+      leave: reason => void dialled.push(reason),
+      onConnectionLost: () => undefined,
+    })
+    // While connected, the records are looked up. Then the connection is lost, and they are looked up again.
+    provider.setServers({ hosts: [], srv: NAME })
+    provider.dialNext()
+    answers[1]?.([{ host: 'new', port: 2181 }])
+    await settle()
+    answers[0]?.([{ host: 'old', port: 2181 }])
+    await settle()
+    expect(dialled).to.deep.equal(['new'])
+    provider.end()
+  })
+
   it('provide hosts and ports, regardless of priority and weight; the rest of the string is the chroot', async () => {
     const {
       opening: client,
