@@ -126,7 +126,8 @@ export class Bench implements AsyncDisposable {
   /** Starts a process whose calls are measured in turns with those of other processes, and warms it up. */
   async open(workload: Workload, subject: SubjectName): Promise<Turns> {
     const directory = workload.on === 'mock' ? paths.mock : `/zkwire-throughput/${this.#directories++}`
-    if (workload.on !== 'mock') await this.#client.create(directory)
+    // The locks that are written by hand need theirs.
+    if (workload.on !== 'mock') await this.#client.ensurePath(`${directory}/lock`)
     const task = { ...this.#task(workload, subject, directory), isInTurns: true }
     const process = this.#start(task)
     await process.request(task)

@@ -27,7 +27,7 @@ export function callTableOf(samples: Samples): string {
   const cells = (name: string, costs: readonly string[], ratios: readonly string[]) =>
     [name.padEnd(26), ...costs.map(each => each.padStart(8)), ...ratios.map(each => each.padStart(22))].join('')
   const lines = [...samples].map(([workload, by]) => {
-    const cost = (name: SubjectName) => median((by.get(name) ?? []).map(figureOf.cpu)).toFixed(2)
+    const cost = (name: SubjectName) => fixed(median((by.get(name) ?? []).map(figureOf.cpu)))
     const ratios = [ratio(by, 'cpu', 'lean'), ratio(by, 'cpu', 'before'), ratio(by, 'ms', 'before')]
     return cells(workload, (['raw', 'lean', 'before', 'zkwire'] as const).map(cost), ratios.map(textOf))
   })
@@ -35,7 +35,10 @@ export function callTableOf(samples: Samples): string {
   return [cells('CPU of a call, us', ['raw', 'lean', 'before', 'now'], head), ...lines].join('\n')
 }
 
-const textOf = ({ middle, low, high }: Ratio): string => `${middle.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}]`
+const textOf = ({ middle, low, high }: Ratio): string =>
+  Number.isNaN(middle) ? '-' : `${fixed(middle)} [${fixed(low)}, ${fixed(high)}]`
+
+const fixed = (figure: number): string => (Number.isNaN(figure) ? '-' : figure.toFixed(2))
 
 /** Returns a sentence for each cost that grew by more than 5 % beyond doubt. */
 export const slowdownsOf = (samples: Samples): string[] =>

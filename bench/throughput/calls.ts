@@ -28,8 +28,19 @@ Exits with 1 if a call got more than 5 % slower beyond doubt. See bench/README.m
 
 /** What is compared, on Apache's server and on the mock. */
 const CALLS = ['getData 64', 'getData 512', 'setData 64', 'createAndDelete 64']
-const compared = workloads.filter(({ name }) => CALLS.includes(name.replace(', mock', '')))
+const HAND_OVERS = ['Mutex hand-over', 'TicketMutex hand-over']
+const compared = workloads
+  .filter(({ name }) => [...CALLS, ...HAND_OVERS].includes(name.replace(', mock', '')))
+  .map((workload): Workload => {
+    const { measure } = workload
+    // A turn of a lock is one round, which must be short.
+    return measure.is === 'handOver' ? { ...workload, measure: { ...measure, acquisitions: 5 } } : workload
+  })
 const subjects = ['raw', 'lean', 'before', 'zkwire'] as const satisfies SubjectName[]
+
+/** The leanest client has no locks. A script of a lock's requests is the raw socket's. */
+const subjectsOf = ({ measure }: Workload) =>
+  subjects.filter(name => measure.is !== 'handOver' || name !== 'lean')
 
 interface Options {
   against: string
@@ -70,7 +81,7 @@ function parseOptions(args: readonly string[]): Options | 'help' {
  */
 async function measureRound(bench: Bench, workload: Workload, turns: number): Promise<Map<SubjectName, Sample>> {
   const all = await Promise.all(
-    subjects.map(async name => ({ name, turns: await bench.open(workload, name), samples: [] as Sample[] })),
+    subjectsOf(workload).map(async name => ({ name, turns: await bench.open(workload, name), samples: [] as Sample[] })),
   )
   for (let turn = 0; turn < turns; turn++)
     for (const { samples, turns } of rotated(all, turn)) samples.push(await turns.measure())

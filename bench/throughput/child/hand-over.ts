@@ -1,10 +1,11 @@
 // Hands a lock over among contenders with separate sessions, each of which acquires it several times.
 import { createRequire } from 'node:module'
 import { once } from 'node:events'
-import type { HandOver, Sample, SubjectName, Task } from '../workloads.ts'
+import type { HandOver, Sample, Task } from '../workloads.ts'
 import { textbookLock, type Package } from './textbook-lock.ts'
 import { plainLocks } from './plain-locks.ts'
 import { PlainSession, type Protocol } from './plain-session.ts'
+import { answerTurns } from './turns.ts'
 
 interface Contender {
   acquire(): Promise<() => Promise<unknown>>
@@ -60,15 +61,18 @@ function opener(task: Task, lock: HandOver['lock']): Promise<Open> | Open {
   return zkwire(task, lock)
 }
 
-export async function handOver(
-  task: Task & { subject: SubjectName },
-  { lock, contenders: count, acquisitions, rounds }: HandOver,
-): Promise<Sample> {
+type Round = () => Promise<void>
+
+/** Opens the contenders, and returns a function in which each of them acquires the lock several times. */
+async function roundOf(
+  task: Task,
+  { lock, contenders: count, acquisitions }: HandOver,
+): Promise<{ round: Round; close: () => Promise<unknown> }> {
   const open = await opener(task, lock)
   const contenders = await Promise.all(Array.from({ length: count }, () => open(`${task.directory}/lock`)))
   let holders = 0
-  const round = () =>
-    Promise.all(
+  const round = async () => {
+    await Promise.all(
       contenders.map(async contender => {
         for (let i = 0; i < acquisitions; i++) {
           const release = await contender.acquire()
@@ -78,15 +82,33 @@ export async function handOver(
         }
       }),
     )
-  const all = async () => {
-    for (let i = 0; i < rounds; i++) await round()
   }
-  await all()
-  const cpu = process.cpuUsage()
-  const begun = performance.now()
-  await all()
-  const { user, system } = process.cpuUsage(cpu)
-  const ms = performance.now() - begun
-  await Promise.all(contenders.map(each => each.close()))
-  return { operations: count * acquisitions * rounds, cpu: user + system, ms }
+  return { round, close: () => Promise.all(contenders.map(each => each.close())) }
+}
+
+async function measured(rounds: number, round: Round, { contenders, acquisitions }: HandOver): Promise<Sample> {
+  const before = { cpu: process.cpuUsage(), now: performance.now() }
+  for (let i = 0; i < rounds; i++) await round()
+  const { user, system } = process.cpuUsage(before.cpu)
+  return { operations: contenders * acquisitions * rounds, cpu: user + system, ms: performance.now() - before.now }
+}
+
+export async function handOver(task: Task, measure: HandOver): Promise<Sample> {
+  const { round, close } = await roundOf(task, measure)
+  await measured(measure.rounds, round, measure)
+  const sample = await measured(measure.rounds, round, measure)
+  await close()
+  return sample
+}
+
+/** Enough rounds for V8 to compile the code under measurement. */
+const WARM_UP_ROUNDS = 6
+
+/** Measures a round at each request of the parent process, until it requests the end. */
+export async function handOverInTurns(task: Task, measure: HandOver): Promise<'ready'> {
+  const { round, close } = await roundOf(task, measure)
+  await measured(WARM_UP_ROUNDS, round, measure)
+  await answerTurns(() => measured(measure.rounds, round, measure))
+  await close()
+  return 'ready'
 }

@@ -1,8 +1,8 @@
 // Repeats one operation with a fixed number in flight.
-import { once } from 'node:events'
 import { percentile } from './percentile.ts'
-import type { Measure, Request, Sample, Steady, Task } from '../workloads.ts'
+import type { Measure, Sample, Steady, Task } from '../workloads.ts'
 import { Counter, Sampler, type Gauge, type Peer, type Subject } from './subject.ts'
+import { answerTurns } from './turns.ts'
 
 /**
  * The share of the time in which latencies are sampled. It is separate, because sampling costs processor time itself.
@@ -37,13 +37,7 @@ export async function inTurns(
   const peer = await subject.open()
   const run = runnerOf(peer, op, inFlight)
   await warm(run, warmUp)
-  let reply: Sample | 'ready' = 'ready'
-  for (;;) {
-    const request = once(process, 'message') as Promise<[Request]>
-    process.send?.(reply)
-    if ((await request)[0] === 'end') break
-    reply = await counted(run, span)
-  }
+  await answerTurns(() => counted(run, span))
   await peer.close()
   return 'ready'
 }
