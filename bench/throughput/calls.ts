@@ -39,8 +39,7 @@ const compared = workloads
 const subjects = ['raw', 'lean', 'before', 'zkwire'] as const satisfies SubjectName[]
 
 /** The leanest client has no locks. A script of a lock's requests is the raw socket's. */
-const subjectsOf = ({ measure }: Workload) =>
-  subjects.filter(name => measure.is !== 'handOver' || name !== 'lean')
+const subjectsOf = ({ measure }: Workload) => subjects.filter(name => measure.is !== 'handOver' || name !== 'lean')
 
 interface Options {
   against: string
@@ -81,7 +80,11 @@ function parseOptions(args: readonly string[]): Options | 'help' {
  */
 async function measureRound(bench: Bench, workload: Workload, turns: number): Promise<Map<SubjectName, Sample>> {
   const all = await Promise.all(
-    subjectsOf(workload).map(async name => ({ name, turns: await bench.open(workload, name), samples: [] as Sample[] })),
+    subjectsOf(workload).map(async name => ({
+      name,
+      turns: await bench.open(workload, name),
+      samples: [] as Sample[],
+    })),
   )
   for (let turn = 0; turn < turns; turn++)
     for (const { samples, turns } of rotated(all, turn)) samples.push(await turns.measure())

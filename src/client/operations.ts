@@ -23,6 +23,7 @@ import { NO_OPTIONS, optionsProblem } from '../protocol/option-checks.ts'
 import * as operations from '../protocol/operations.ts'
 import { substitute, type CallDetails } from '../session/requests/request.ts'
 import type { Requests } from '../session/requests/requests.ts'
+import { newWatch } from '../session/watches/one-shot-watches.ts'
 import type { WatchCallback } from '../session/watches/watch-event.ts'
 import { copyOfACL } from './acl.ts'
 import { ROOT, type Chroot } from './chroot.ts'
@@ -449,8 +450,9 @@ export abstract class Operations {
     const serverPath = root.add(path)
     const body = { path: serverPath, watch: callback !== undefined } as Encodable<Q>
     if (callback === undefined) return this.#submit(op, body, path, result, signal, details)
-    const watch = { callback, path, serverPath, signal, owner: this.view }
-    return this.#submit(op, body, path, result, signal, { ...details, watch })
+    const watch = newWatch(callback, path, serverPath, signal, this.view)
+    const all = details === undefined ? { watch } : { ...details, watch }
+    return this.#submit(op, body, path, result, signal, all)
   }
 }
 

@@ -1,7 +1,9 @@
 // The parts of a client that recipes need and users do not. Only recipes import this file; no entry point exports it.
+import type { Abort } from '../runtime/abort.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
 import { LeaderCheck } from '../session/leader-check.ts'
+import { newWatch } from '../session/watches/one-shot-watches.ts'
 import type { WatchCallback } from '../session/watches/watch-event.ts'
 import { internals, type Client } from './client.ts'
 import { Pace, pauseInSession } from './pace.ts'
@@ -81,8 +83,18 @@ export function watchTogether(
   zxid: bigint,
 ): Promise<void> | undefined {
   const { session, root, view: owner } = client[internals]()
-  const watches = nodes.map(node => ({ ...node, serverPath: root.add(node.path), owner }))
+  const watches = nodes.map(({ path, callback, signal }) => newWatch(callback, path, root.add(path), signal, owner))
   return session.watches.watchTogether(watches, zxid)
+}
+
+/**
+ * Returns what aborts when the session must be presumed lost, as `client.leaseSignal` does. To listen to it costs less
+ * than to listen to a signal.
+ */
+export function leaseLossOf(client: Client): Abort {
+  const { lease } = client[internals]().session
+  lease.check()
+  return lease.loss
 }
 
 function leaderCheckOf(client: Client): LeaderCheck {

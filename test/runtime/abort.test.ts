@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
-import { Abort, forwardAbort, inScope, onAbort, untilAborted } from '../../src/runtime/abort.ts'
+import { Abort, forwardAbort, inScope, onAbort, Scope, untilAborted } from '../../src/runtime/abort.ts'
 import { failureOf } from '../support/settled.ts'
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
@@ -16,23 +16,30 @@ describe('onAbort', () => {
     expect(listeners(signal)).to.equal(0)
   })
 
-  it('calls back once and in order, except callbacks that have been removed, even during the abort', () => {
-    const controller = new AbortController()
-    const { signal } = controller
-    const calls: number[] = []
-    onAbort(signal, () => calls.push(0))
-    onAbort(signal, () => calls.push(1))()
-    onAbort(signal, () => {
-      calls.push(2)
-      stopThird()
+  for (const [name, create] of [
+    ['an AbortController', () => new AbortController()],
+    ['our own scope', () => new Scope()],
+  ] as const)
+    it(`calls back once and in order, except callbacks that have been removed, even during the abort, for ${name}`, () => {
+      const controller = create()
+      const { signal } = controller
+      const calls: (number | boolean)[] = []
+      onAbort(signal, () => calls.push(0, signal.aborted))
+      onAbort(signal, () => calls.push(1))()
+      onAbort(signal, () => {
+        calls.push(2)
+        stopThird()
+      })
+      const stopThird = onAbort(signal, () => calls.push(3))
+      onAbort(signal, () => calls.push(4))
+      controller.abort('first')
+      controller.abort('second')
+      onAbort(signal, () => calls.push(5))
+      expect(calls).to.deep.equal([0, true, 2, 4])
+      expect(signal.reason).to.equal('first')
+      expect(() => signal.throwIfAborted()).to.throw('first')
+      if (signal instanceof AbortSignal) expect(listeners(signal)).to.equal(0)
     })
-    const stopThird = onAbort(signal, () => calls.push(3))
-    onAbort(signal, () => calls.push(4))
-    controller.abort()
-    controller.abort()
-    expect(calls).to.deep.equal([0, 2, 4])
-    expect(listeners(signal)).to.equal(0)
-  })
 
   it('works again after the last callback was removed, and ignores a second removal', () => {
     const controller = new AbortController()
@@ -128,5 +135,15 @@ describe('Abort', () => {
       expect(abort.isDone).to.equal(true)
       expect([abort.signal.aborted, abort.signal.reason]).to.deep.equal([true, 'first'])
     }
+  })
+
+  it('calls back once when it is aborted, unless that was stopped, and creates no signal for it', () => {
+    const [abort, calls] = [new Abort(), [] as string[]]
+    abort.listen(() => calls.push(String(abort.isDone)))
+    abort.listen(() => calls.push('stopped'))()
+    abort.abort(() => expect.fail('nobody reads the reason'))
+    abort.abort(() => 'second')
+    abort.listen(() => calls.push('late'))()
+    expect(calls).to.deep.equal(['true'])
   })
 })

@@ -23,7 +23,8 @@ const makers: Record<Exclude<SubjectName, 'curator'>, Make> = {
 async function measure(task: Task): Promise<Sample | 'ready'> {
   const { measure, subject } = task
   if (subject === 'curator') throw new Error('Curator is measured by a Java program')
-  if (measure.is === 'handOver') return task.isInTurns === true ? handOverInTurns(task, measure) : handOver(task, measure)
+  if (measure.is === 'handOver')
+    return task.isInTurns === true ? handOverInTurns(task, measure) : handOver(task, measure)
   const made = await makers[subject](task)
   switch (measure.is) {
     case 'steady':

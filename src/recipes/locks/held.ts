@@ -1,8 +1,8 @@
 // A lock that is held: the result of acquire().
-import { aBoolean, clockOf, holdLease, inBackground } from '../../client/recipe-support.ts'
+import { aBoolean, clockOf, holdLease, inBackground, leaseLossOf } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { isCode, ZooKeeperError } from '../../protocol/index.ts'
-import { Abort, onAbort } from '../../runtime/abort.ts'
+import { Abort, Scope } from '../../runtime/abort.ts'
 import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/index.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
@@ -146,10 +146,10 @@ export class NodeHeld extends Held {
   /** The lock's path, for errors. */
   protected readonly lock: string
   readonly #ownNode: OwnNode
-  readonly #lease: AbortSignal
+  readonly #leaseLoss: Abort
   readonly #lost = new Abort()
   readonly #revoked = new Abort()
-  readonly #watching = new Abort()
+  readonly #watching = new Scope()
   #isWatched = false
   readonly #endHold: () => void
   readonly #since: number
@@ -176,9 +176,9 @@ export class NodeHeld extends Held {
     this.#ownNode = ownNode
     this.#endHold = holdLease(client)
     this.#since = clockOf(client).now()
-    this.#lease = client.leaseSignal
-    if (this.#lease.aborted) this.lose(this.#lease.reason)
-    else this.#stopListening = onAbort(this.#lease, () => this.lose(this.#lease.reason))
+    this.#leaseLoss = leaseLossOf(client)
+    this.#stopListening = this.#leaseLoss.listen(() => this.#onLeaseLost())
+    if (this.#leaseLoss.isDone) this.#onLeaseLost()
     if (watchOwnNode) this.watchOwnNode()
     // The transaction that deleted the predecessor may have deleted this node too. Its event then comes next.
     ownNode.onGone(() => this.lose(undefined))
@@ -220,7 +220,11 @@ export class NodeHeld extends Held {
    */
   #checkLease(): void {
     this.validFor()
-    if (this.#lease.aborted) this.lose(this.#lease.reason)
+    if (this.#leaseLoss.isDone) this.#onLeaseLost()
+  }
+
+  #onLeaseLost(): void {
+    this.lose(this.#leaseLoss.signal.reason)
   }
 
   async #release(): Promise<void> {
@@ -272,7 +276,7 @@ export class NodeHeld extends Held {
 
   #detach(): void {
     this.#stopListening?.()
-    this.#watching.abort(() => undefined)
+    this.#watching.abort(undefined)
   }
 
   /** Sets a watch again after each event. The czxid shows whether the node is still ours. */

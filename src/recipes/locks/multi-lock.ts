@@ -135,8 +135,14 @@ export class MultiLock {
   ): Promise<boolean> {
     try {
       for (const lock of this[members]) {
-        const lostOrCancelled = AbortSignal.any([signal, ...acquired.map(held => held.signal)])
-        const held = await acquire(lock, { ...options, signal: lostOrCancelled })
+        // Not AbortSignal.any(): in Node 20 each of these signals would keep an entry.
+        const lostOrCancelled = new AbortController()
+        const stopForwarding = [signal, ...acquired.map(each => each.signal)].map(each =>
+          forwardAbort(each, lostOrCancelled),
+        )
+        const held = await acquire(lock, { ...options, signal: lostOrCancelled.signal }).finally(() =>
+          stopForwarding.forEach(stop => stop()),
+        )
         if (held === null) return false
         acquired.push(held)
       }

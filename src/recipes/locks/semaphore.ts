@@ -2,6 +2,7 @@
 import { inBackground, newPace } from '../../client/recipe-support.ts'
 import { join, parentOf } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
+import { inScope } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
 import type { Children } from '../node/children.ts'
@@ -184,9 +185,12 @@ export class Semaphore extends Lock {
   async #takePermit(gate: Held, waiter: PermitWaiter, entry: GateOptions): Promise<Held | null> {
     const { signal, waits, ...options } = entry
     const { ownNode } = waiter
-    const ended = AbortSignal.any([signal, gate.signal])
     try {
-      const isGranted = waits ? await waiter.waitForTurn(ended).then(() => true) : await waiter.tryTurn(ended)
+      const isGranted = await inScope([signal, gate.signal], async ended => {
+        if (!waits) return waiter.tryTurn(ended)
+        await waiter.waitForTurn(ended)
+        return true
+      })
       if (isGranted) return new NodeHeld(this.#queue.client, this.path, ownNode, options)
     } catch (error) {
       const isGateLost = gate.signal.aborted && !signal.aborted

@@ -1,7 +1,7 @@
 // A call that can be cancelled. It then rejects at once, and its effects are undone in the background.
 import { aSignal, aTimeout, checked, clockOf, inBackground, removedAt } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
-import { onAbort, untilAborted } from '../../runtime/abort.ts'
+import { onAbort, Scope, untilAborted } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client } from '../../client/index.ts'
 import { RecipeError } from './recipe-error.ts'
@@ -58,10 +58,7 @@ export async function cancellable<T>(
 ): Promise<T> {
   const { signal, timeout = Infinity } = checked(op, path, options, checks)
   signal?.throwIfAborted()
-  const scope = new AbortController()
-  const cancelled = new Promise<never>((_, reject) => {
-    onAbort(scope.signal, () => reject(scope.signal.reason as Error))
-  })
+  const scope = new Scope()
   const stopListening = onAbort(signal, () => scope.abort(signal?.reason))
   const onTimeout = () => {
     const advice =
@@ -72,9 +69,13 @@ export async function cancellable<T>(
     scope.abort(new RecipeError('TIMEOUT', path, { detail }))
   }
   const timer = timeout <= LONGEST_TIMER ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
-  const done = work(scope.signal)
+  let done!: Promise<T>
   try {
-    return await Promise.race([done, cancelled])
+    return await new Promise<T>((resolve, reject) => {
+      scope.listen(() => reject(scope.reason))
+      done = work(scope.signal)
+      done.then(resolve, reject)
+    })
   } catch (error) {
     if (undo === undefined) inBackground(client, ended(done))
     else inBackground(client, undo(done), path)

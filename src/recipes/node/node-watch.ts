@@ -1,6 +1,7 @@
 // A watch on one node, and what is known of the node by it.
-import { connectionsOf, watchTogether } from '../../client/recipe-support.ts'
+import { connectionsOf, leaseLossOf, watchTogether } from '../../client/recipe-support.ts'
 import { isCode, type Stat } from '../../protocol/index.ts'
+import type { Abort } from '../../runtime/abort.ts'
 import type { Client, WatchEvent } from '../../client/index.ts'
 
 /**
@@ -35,13 +36,13 @@ export class NodeWatch {
   readonly #client: Client
   /** The number of connections when the request was sent. Events of one connection are in the order of transactions. */
   readonly #connects: number
-  /** Aborts if the session must be presumed lost, even if it is found alive later. */
-  readonly #lease: AbortSignal
+  /** Is done if the session must be presumed lost, even if it is found alive later. */
+  readonly #leaseLoss: Abort
 
   private constructor(client: Client, onChange: () => void) {
     this.#client = client
     this.#connects = connectionsOf(client)
-    this.#lease = client.leaseSignal
+    this.#leaseLoss = leaseLossOf(client)
     this.onChange = onChange
   }
 
@@ -84,7 +85,7 @@ export class NodeWatch {
 
   /** True if the reply and all events since then came on the present connection, and the session was never in doubt. */
   get isCurrent(): boolean {
-    return this.#connects === connectionsOf(this.#client) && !this.#lease.aborted
+    return this.#connects === connectionsOf(this.#client) && !this.#leaseLoss.isDone
   }
 
   /** True if the node was there, no event has reported a change since, and both are known from the present connection. */

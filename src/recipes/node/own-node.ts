@@ -3,7 +3,7 @@
 // May import: client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
-import { Abort } from '../../runtime/abort.ts'
+import { Scope } from '../../runtime/abort.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes } from './children.ts'
 import { NodeWatch, type Watched } from './node-watch.ts'
@@ -51,7 +51,7 @@ export class OwnNode {
   #removing: Promise<void> | undefined
   #watch: NodeWatch | undefined
   /** Removes the watches on this node. */
-  #watching = new Abort()
+  #watching = new Scope()
 
   constructor(plan: NodePlan) {
     this.#plan = plan
@@ -124,8 +124,8 @@ export class OwnNode {
   stopWatching(): void {
     this.#watch?.ignore()
     this.#watch = undefined
-    this.#watching.abort(() => STOPPED)
-    this.#watching = new Abort()
+    this.#watching.abort(STOPPED)
+    this.#watching = new Scope()
   }
 
   /**
@@ -145,9 +145,18 @@ export class OwnNode {
       const path = (this.#uncertain = this.#plan.path())
       const mode = sequenceOf ? 'ephemeralSequential' : 'ephemeral'
       const creating = this.#plan.create?.(path, data) ?? client.create(path, data, { mode, acl })
-      const [creation, reading] = await Promise.allSettled([creating, read()])
-      if (creation.status === 'fulfilled') this.#own(creation.value)
-      else await this.#recover(creation.reason, signal)
+      const reading = read().then(
+        value => ({ value }),
+        () => undefined,
+      )
+      const failure = await creating.then(
+        found => {
+          this.#own(found)
+        },
+        (error: unknown) => ({ error }),
+      )
+      const result = await reading
+      if (failure !== undefined) await this.#recover(failure.error, signal)
       if (!this.isKnown) {
         await (pace ??= newPace(client)).wait(signal)
         continue
@@ -155,8 +164,7 @@ export class OwnNode {
       // `sequenceOf` may read only the digits and miss a minus sign, so the length of the name decides too.
       const isNegative = this.node.path.length > path.length + DIGITS
       if (sequenceOf && (isNegative || isExhausted(sequenceOf(this.node.name)))) throw this.#exhausted(path)
-      const isRead = creation.status === 'fulfilled' && reading.status === 'fulfilled'
-      return isRead ? reading.value : client.retry(read, { signal })
+      return failure === undefined && result !== undefined ? result.value : client.retry(read, { signal })
     }
   }
 

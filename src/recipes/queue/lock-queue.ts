@@ -5,9 +5,9 @@ import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes, type Children } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
-import { OwnNode, type NodePlan } from '../node/own-node.ts'
+import { OwnNode, type Node, type NodePlan } from '../node/own-node.ts'
 import { foreignContendersIn, type Names } from './dialect.ts'
-import { blocksAlways, type Blocks } from './turn.ts'
+import { blocksAlways, turnOf, type Blocks, type Turn } from './turn.ts'
 
 /**
  * A contender: the holder or a waiter.
@@ -65,6 +65,14 @@ export class LockQueue {
     const list = await listChildren(this.client, this.directory, options)
     this.#reportForeign(list.children)
     return list
+  }
+
+  /** Decides whose turn it is by a list of the directory. Reports foreign contenders as {@link list} does. */
+  turnOf(list: Children, own: Node): Turn {
+    const others: string[] = []
+    const turn = turnOf(list, own, this, others)
+    if (others.length > 0) this.#reportForeign(others)
+    return turn
   }
 
   #reportForeign(children: readonly string[]): void {

@@ -40,23 +40,30 @@ interface Rules {
  *
  * A directory that is younger than the node was created again. A child with the name of our node then belongs to another
  * contender.
+ * @param others receives the names that are not those of contenders
  */
 export function turnOf(
   { children, directoryCzxid }: Children,
   own: Pick<Node, 'name' | 'czxid'>,
   { names, blocks }: Rules,
+  others: string[] = [],
 ): Turn {
   const self = { name: own.name, sequence: names.sequenceOf(own.name) ?? NaN }
   let isPresent = false
   let nearest: Contender | undefined
   let second: Contender | undefined
   for (const name of children) {
-    if (name === own.name) {
+    const sequence = names.sequenceOf(name)
+    if (sequence === undefined) {
+      others.push(name)
+      continue
+    }
+    // Numbers first, because names are slices of one string, which are compared slowly.
+    if (sequence > self.sequence || (second !== undefined && sequence < second.sequence)) continue
+    if (sequence === self.sequence && name === own.name) {
       isPresent = own.czxid >= directoryCzxid
       continue
     }
-    const sequence = names.sequenceOf(name)
-    if (sequence === undefined) continue
     const other = { name, sequence }
     if (!isBefore(other, self) || !isAfter(other, second) || !blocks(other, self)) continue
     if (isAfter(other, nearest)) [nearest, second] = [other, nearest]

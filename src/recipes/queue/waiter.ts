@@ -143,11 +143,11 @@ export abstract class Waiter<R> {
 /** A contender that watches the nearest one that blocks it. So in an exclusive lock, a release wakes one waiter. */
 export class PredecessorWaiter extends Waiter<Children> {
   protected override read(signal: AbortSignal): Promise<Children> {
-    return this.queue.list({ signal })
+    return listChildren(this.queue.client, this.queue.directory, { signal })
   }
 
   protected override turnIn(list: Children): Turn {
-    return turnOf(list, this.ownNode.node, this.queue)
+    return this.queue.turnOf(list, this.ownNode.node)
   }
 
   protected override async wait({ predecessor }: Ahead, signal: AbortSignal): Promise<Wake> {

@@ -149,7 +149,12 @@ export class SessionLease {
    * there is a new signal.
    */
   get signal(): AbortSignal {
-    return (this.#lost ??= new Abort()).signal
+    return this.loss.signal
+  }
+
+  /** What {@link signal} is the signal of. */
+  get loss(): Abort {
+    return (this.#lost ??= new Abort())
   }
 
   get expired(): boolean {
@@ -255,7 +260,7 @@ export class SessionLease {
   }
 
   #abort(reason: () => Error): void {
-    ;(this.#lost ??= new Abort()).abort(reason)
+    this.loss.abort(reason)
   }
 
   #revive(): void {

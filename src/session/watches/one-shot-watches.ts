@@ -22,6 +22,24 @@ export interface Watch {
   stopListening?: (() => void) | undefined
 }
 
+/** Returns a watch with all of its properties, so that V8 knows one shape of watches. */
+export const newWatch = (
+  callback: WatchCallback,
+  path: string,
+  serverPath: string,
+  signal: AbortSignal | undefined,
+  owner: object | undefined,
+): Watch => ({
+  callback,
+  path,
+  serverPath,
+  signal,
+  owner,
+  sharesPersistent: false,
+  armed: undefined,
+  stopListening: undefined,
+})
+
 /** The server's two tables of one-shot watches. Its table of data watches also holds the `exist` watches. */
 export type ServerTable = 'data' | 'children'
 export const serverTables: readonly ServerTable[] = ['data', 'children']

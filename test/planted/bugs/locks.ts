@@ -34,7 +34,7 @@ export const locks: readonly BugsOfFile[] = [
       },
       {
         bug: 'the watch on the holder’s own node stays after the release',
-        from: 'this.#watching.abort(() => undefined)',
+        from: 'this.#watching.abort(undefined)',
         to: '',
       },
     ],
@@ -110,7 +110,7 @@ export const locks: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a MultiLock keeps waiting for the next lock, and keeps the others, when one of them is lost',
-        from: 'signal: lostOrCancelled',
+        from: 'signal: lostOrCancelled.signal',
         to: 'signal',
       },
       {

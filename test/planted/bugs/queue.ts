@@ -8,8 +8,8 @@ export const queue: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a cancelled call waits until the server replies',
-        from: 'await Promise.race([done, cancelled])',
-        to: 'await done',
+        from: 'scope.listen(() => reject(scope.reason))',
+        to: '',
       },
     ],
   },

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
 import { aclOf, openACL, perms } from '../../../src/index.ts'
-import { EphemeralMutex, MultiLock, Mutex, TicketMutex } from '../../../src/recipes/index.ts'
+import { EphemeralMutex, MultiLock, Mutex, TicketMutex, type AcquireOptions } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -40,6 +40,22 @@ onBothServers('MultiLock', (fixture, { itInVirtualTime, itEverywhere }) => {
         })
     }
     await Promise.all(clients.map(acquireRepeatedly))
+  })
+
+  itInVirtualTime('gives a lock of the caller a real AbortSignal, which no listener of the call outlives', async () => {
+    const signals: unknown[] = []
+    class Recorded extends Mutex {
+      override acquire(options?: AcquireOptions) {
+        signals.push(options?.signal)
+        return super.acquire(options)
+      }
+    }
+    const client = await fixture.open()
+    const held = await new MultiLock(['a', 'b'].map(name => new Recorded(client, at(name)))).acquire()
+    expect(signals).to.have.length(2)
+    for (const signal of signals) expect(signal).to.be.an.instanceof(AbortSignal)
+    expect(held.held.map(({ signal }) => getEventListeners(signal, 'abort').length)).to.deep.equal([1, 1])
+    await held.release()
   })
 
   itInVirtualTime('acquires locks of different views in the order of their paths at the server', async () => {
