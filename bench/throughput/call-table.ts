@@ -18,9 +18,15 @@ const isJudged = (figure: Figure, workload: string) => figure === 'cpu' || workl
 
 type BySubject = ReadonlyMap<SubjectName, readonly Sample[]>
 
-const ratio = (by: BySubject, figure: Figure, to: SubjectName, confidence?: number): Ratio => {
+const ratio = (
+  by: BySubject,
+  figure: Figure,
+  to: SubjectName,
+  confidence?: number,
+  of: SubjectName = 'zkwire',
+): Ratio => {
   const figures = (name: SubjectName) => (by.get(name) ?? []).map(figureOf[figure])
-  return ratioOf(figures('zkwire'), figures(to), confidence)
+  return ratioOf(figures(of), figures(to), confidence)
 }
 
 export function callTableOf(samples: Samples): string {
@@ -28,11 +34,16 @@ export function callTableOf(samples: Samples): string {
     [name.padEnd(26), ...costs.map(each => each.padStart(8)), ...ratios.map(each => each.padStart(22))].join('')
   const lines = [...samples].map(([workload, by]) => {
     const cost = (name: SubjectName) => fixed(median((by.get(name) ?? []).map(figureOf.cpu)))
-    const ratios = [ratio(by, 'cpu', 'lean'), ratio(by, 'cpu', 'before'), ratio(by, 'ms', 'before')]
-    return cells(workload, (['raw', 'lean', 'before', 'zkwire'] as const).map(cost), ratios.map(textOf))
+    const ratios = [
+      ratio(by, 'cpu', 'lean'),
+      ratio(by, 'cpu', 'lean', undefined, 'floor'),
+      ratio(by, 'cpu', 'before'),
+      ratio(by, 'ms', 'before'),
+    ]
+    return cells(workload, (['raw', 'lean', 'floor', 'before', 'zkwire'] as const).map(cost), ratios.map(textOf))
   })
-  const head = ['CPU now : lean', 'CPU now : before', 'time now : before']
-  return [cells('CPU of a call, us', ['raw', 'lean', 'before', 'now'], head), ...lines].join('\n')
+  const head = ['CPU now : lean', 'CPU floor : lean', 'CPU now : before', 'time now : before']
+  return [cells('CPU of a call, us', ['raw', 'lean', 'floor', 'before', 'now'], head), ...lines].join('\n')
 }
 
 const textOf = ({ middle, low, high }: Ratio): string =>

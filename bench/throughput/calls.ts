@@ -36,10 +36,11 @@ const compared = workloads
     // A turn of a lock is one round, which must be short.
     return measure.is === 'handOver' ? { ...workload, measure: { ...measure, acquisitions: 5 } } : workload
   })
-const subjects = ['raw', 'lean', 'before', 'zkwire'] as const satisfies SubjectName[]
+const subjects = ['raw', 'lean', 'floor', 'before', 'zkwire'] as const satisfies SubjectName[]
 
 /** The leanest client has no locks. A script of a lock's requests is the raw socket's. */
-const subjectsOf = ({ measure }: Workload) => subjects.filter(name => measure.is !== 'handOver' || name !== 'lean')
+const subjectsOf = ({ measure }: Workload) =>
+  subjects.filter(name => measure.is !== 'handOver' || (name !== 'lean' && name !== 'floor'))
 
 interface Options {
   against: string

@@ -3,10 +3,11 @@
 // its parent.
 import { createHook } from 'node:async_hooks'
 import { Buffer } from 'node:buffer'
+import { createRequire } from 'node:module'
 import { Session } from 'node:inspector/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
 import type { Client, ConnectOptions } from '../../src/index.ts'
-import type { CallCounts } from './counts.ts'
+import type { AllCounts, CallCounts, GrantCounts } from './counts.ts'
 import { connectResponse, emptyReply, replies, XID } from './replies.ts'
 import { DATA_BYTES, paths } from './workloads.ts'
 
@@ -63,6 +64,43 @@ const calls = {
   exists: () => client.exists(paths.data),
 } satisfies Record<string, () => Promise<unknown>>
 
+/** The contenders of a lock whose hand-overs are counted, and how often each acquires it. */
+const CONTENDERS = 20
+const ACQUISITIONS = 5
+
+/** What one hand-over costs, among contenders on the embedded server, which is loaded twice so that it counts not. */
+async function grantCountsOf(lock: 'Mutex' | 'TicketMutex'): Promise<GrantCounts> {
+  const recipes = (await import(`${dist}/recipes/index.js`)) as typeof import('../../src/recipes/index.ts')
+  const { Server } = createRequire(`${dist}/`)('./cjs/server/index.js') as typeof import('../../src/server/index.ts')
+  const server = await Server.start({ listen: false, clock })
+  const open = () => connect('127.0.0.1:1', { dial: server.dial, clock })
+  const locks = await Promise.all(
+    Array.from({ length: CONTENDERS }, async () => new recipes[lock](await open(), '/lock')),
+  )
+  const round = async () => {
+    await Promise.all(
+      locks.map(async each => {
+        for (let i = 0; i < ACQUISITIONS; i++) await (await each.acquire()).release()
+      }),
+    )
+  }
+  const grants = CONTENDERS * ACQUISITIONS
+  for (let i = 0; i < WARM_UP_ROUNDS; i++) await round()
+  const [before, promisesBefore] = [server.stats, promises]
+  promiseHook.enable()
+  await round()
+  promiseHook.disable()
+  const { stats } = server
+  const each = (count: number) => Math.round(count / grants)
+  return {
+    sent: each(stats.received - before.received),
+    received: each(stats.sent - before.sent),
+    promises: each(promises - promisesBefore),
+    functions: each((await enteredBy(round)).reduce((sum, [, count]) => sum + count, 0)),
+  }
+}
+const WARM_UP_ROUNDS = 2
+
 async function run(call: () => Promise<unknown>, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) {
     for (let left = CALLS; left > 1; left--) void call()
@@ -80,12 +118,21 @@ async function growthOf(figure: () => number, call: () => Promise<unknown>): Pro
 const session = new Session()
 session.connect()
 
-/** Returns how often each function of the client was entered, by its name and file, since the last reading. */
+/** Returns how often some calls enter each function of the client, by its name and file. */
+async function enteredBy(calls: () => Promise<void>): Promise<[string, number][]> {
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+  await entered()
+  await calls()
+  const functions = [...(await entered())]
+  await session.post('Profiler.stopPreciseCoverage')
+  return functions
+}
+
 async function entered(): Promise<Map<string, number>> {
   const { result } = await session.post('Profiler.takePreciseCoverage')
   const counts = new Map<string, number>()
   for (const { url, functions } of result)
-    if (url.startsWith(dist))
+    if (url.startsWith(dist) && !url.startsWith(`${dist}/cjs/`))
       for (const { functionName, ranges } of functions) {
         const name = `${functionName || '(anonymous)'} ${url.slice(dist.length + 1)}`
         counts.set(name, (counts.get(name) ?? 0) + (ranges[0]?.count ?? 0))
@@ -128,11 +175,8 @@ async function countsOf(call: () => Promise<unknown>): Promise<CallCounts> {
   promiseHook.enable()
   const promisesEach = await growthOf(() => promises, call)
   promiseHook.disable()
-  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-  await entered()
-  await run(call, TURNS)
-  const functions = [...(await entered())].map(([name, count]) => [name, count / (TURNS * CALLS)] as const)
-  await session.post('Profiler.stopPreciseCoverage')
+  const entries = await enteredBy(() => run(call, TURNS))
+  const functions = entries.map(([name, count]) => [name, count / (TURNS * CALLS)] as const)
   const stops = [Object, Reflect].map(counting)
   const builtinsEach = await growthOf(() => builtins, call)
   for (const stop of stops) stop()
@@ -149,7 +193,8 @@ async function countsOf(call: () => Promise<unknown>): Promise<CallCounts> {
 const REPEATS = 3
 
 await session.post('Profiler.enable')
-const all: Record<string, CallCounts> = {}
-for (const [name, call] of Object.entries(calls))
-  if (wanted.length === 0 || wanted.includes(name)) all[name] = await countsOf(call)
+const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name)
+const all: AllCounts = { calls: {}, grants: {} }
+for (const [name, call] of Object.entries(calls)) if (isWanted(name)) all.calls[name] = await countsOf(call)
+for (const lock of ['Mutex', 'TicketMutex'] as const) if (isWanted(lock)) all.grants[lock] = await grantCountsOf(lock)
 process.send?.(all, () => process.exit(0))

@@ -1,7 +1,7 @@
 // `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process.
 // See bench/method.md.
 // May import: bench/measure/statistics.ts, bench/output, bench/processes, src/index.ts, src/protocol/index.ts,
-// environment.
+// src/recipes/index.ts, src/server/index.ts, environment.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { thisMachine } from '../output/result.ts'
 import { rotated } from '../processes/measuring-process.ts'

@@ -24,8 +24,11 @@ export interface HandOver {
 
 /** `lean` is the leanest client that decodes replies. */
 export const subjects = ['zkwire', 'raw', 'lean', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
-/** `before` is zkwire as it was at another commit. */
-export type SubjectName = (typeof subjects)[number] | 'before'
+/**
+ * `before` is zkwire as it was at another commit. `floor` is the leanest client with a promise for each call and 64-bit
+ * integers, which our interface promises.
+ */
+export type SubjectName = (typeof subjects)[number] | 'before' | 'floor'
 
 /** Microseconds of processor time per operation, operations per second, milliseconds in total, or kilobytes. */
 export type Figure = 'cpu' | 'rate' | 'ms' | 'kilobytes'

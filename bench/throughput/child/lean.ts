@@ -1,12 +1,14 @@
 // The leanest client that encodes calls and decodes their replies: what JavaScript can do. It sends the calls of a turn
 // in one write, finds the callback of a reply by its xid, and decodes every field, a zxid as two 32-bit integers. It has
 // no promises, checks, pings, reconnects, watches and chroots. It only knows paths of ASCII, and small frames.
+// As the subject `floor`, it also has what our interface promises: a promise for each call, and 64-bit integers.
 import { Buffer } from 'node:buffer'
 import { connect, type Socket } from 'node:net'
 import { DATA_BYTES, paths } from '../workloads.ts'
 import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './subject.ts'
+import { PromisedPeer, type PromisedClient } from './zkwire.ts'
 
-type Stat = ReturnType<typeof statAt>
+type Stat = ReturnType<typeof statAt> | ReturnType<typeof wideStatAt>
 type Callback = (error: Error | null, stat?: Stat, value?: Buffer | string | string[]) => void
 
 const opcodes = { delete: 2, getData: 4, setData: 5, getChildren: 12, create: 15, close: -11 }
@@ -21,6 +23,7 @@ const HELLO = Buffer.from(`0000002d00000000${'00'.repeat(8)}0000ea60${'00'.repea
 
 class LeanClient {
   readonly #socket: Socket
+  readonly #statAt: (view: DataView, at: number) => Stat
   readonly #calls = new Map<number, { opcode: number; callback: Callback }>()
   #xid = 0
   #onHandshake: (() => void) | undefined
@@ -36,7 +39,8 @@ class LeanClient {
   readonly #inputView = new DataView(this.#input.buffer)
   #kept = 0
 
-  constructor(port: number, onHandshake: () => void) {
+  constructor(port: number, stat: (view: DataView, at: number) => Stat, onHandshake: () => void) {
+    this.#statAt = stat
     this.#onHandshake = onHandshake
     this.#socket = connect({
       ...{ host: '127.0.0.1', port, noDelay: true },
@@ -155,13 +159,13 @@ class LeanClient {
         const stat = body + 4 + view.getInt32(body)
         const data = Buffer.allocUnsafe(stat - body - 4)
         bytes.copy(data, 0, body + 4, stat)
-        return callback(null, statAt(view, stat), data)
+        return callback(null, this.#statAt(view, stat), data)
       }
       case opcodes.setData:
-        return callback(null, statAt(view, body))
+        return callback(null, this.#statAt(view, body))
       case opcodes.create: {
         const stat = body + 4 + view.getInt32(body)
-        return callback(null, statAt(view, stat), bytes.toString('latin1', body + 4, stat))
+        return callback(null, this.#statAt(view, stat), bytes.toString('latin1', body + 4, stat))
       }
       case opcodes.getChildren: {
         const names: string[] = []
@@ -171,7 +175,7 @@ class LeanClient {
           names.push(bytes.toString('utf8', next + 4, end))
           next = end
         }
-        return callback(null, statAt(view, next), names)
+        return callback(null, this.#statAt(view, next), names)
       }
       default:
         return callback(null)
@@ -199,12 +203,65 @@ const statAt = (view: DataView, at: number) => ({
   pzxidLow: view.getInt32(at + 64),
 })
 
-export const lean: Make = ({ port, directory }) => {
-  const open = () =>
-    new Promise<Peer>(resolve => {
-      const client: LeanClient = new LeanClient(port, () => resolve(peerOf(client, directory)))
+/** The fields of our interface, in one object literal. */
+const wideStatAt = (view: DataView, at: number) => ({
+  czxid: view.getBigInt64(at),
+  mzxid: view.getBigInt64(at + 8),
+  ctime: timeAt(view, at + 16),
+  mtime: timeAt(view, at + 24),
+  version: view.getInt32(at + 32),
+  cversion: view.getInt32(at + 36),
+  aversion: view.getInt32(at + 40),
+  ephemeralOwner: view.getBigInt64(at + 44),
+  dataLength: view.getInt32(at + 52),
+  numChildren: view.getInt32(at + 56),
+  pzxid: view.getBigInt64(at + 60),
+})
+
+const opened = (port: number, stat: (view: DataView, at: number) => Stat) =>
+  new Promise<LeanClient>(resolve => {
+    const client: LeanClient = new LeanClient(port, stat, () => resolve(client))
+  })
+
+export const lean: Make = ({ port, directory }) =>
+  Promise.resolve({ open: async () => peerOf(await opened(port, statAt), directory) })
+
+export const floor: Make = ({ port, directory }) =>
+  Promise.resolve({ open: async () => new PromisedPeer(promised(await opened(port, wideStatAt)), directory) })
+
+function promised(client: LeanClient): PromisedClient {
+  const call = <T>(begin: (callback: Callback) => void, result: (stat: Stat, value: unknown) => T): Promise<T> =>
+    new Promise((resolve, reject) => {
+      begin((error, stat, value) => (error === null ? resolve(result(stat as Stat, value)) : reject(error)))
     })
-  return Promise.resolve({ open })
+  return {
+    getData: path =>
+      call(
+        done => client.getData(path, done),
+        (stat, data) => ({ data, stat }),
+      ),
+    getChildren: path =>
+      call(
+        done => client.getChildren(path, done),
+        (stat, children) => ({ children, stat }),
+      ),
+    setData: (path, value) =>
+      call(
+        done => client.setData(path, value, -1, done),
+        stat => stat,
+      ),
+    create: (path, value) =>
+      call(
+        done => client.create(path, value, EPHEMERAL_SEQUENTIAL, done),
+        (stat, made) => ({ path: made as string, stat }),
+      ),
+    delete: path =>
+      call(
+        done => client.delete(path, -1, done),
+        () => undefined,
+      ),
+    close: () => new Promise(resolve => client.close(resolve)),
+  }
 }
 
 const data = Buffer.alloc(DATA_BYTES, 'x')

@@ -4,7 +4,7 @@ import type { SubjectName, Sample, Task } from '../workloads.ts'
 import type { Make } from './subject.ts'
 import { handOver, handOverInTurns } from './hand-over.ts'
 import { inTurns, steady } from './steady.ts'
-import { lean } from './lean.ts'
+import { floor, lean } from './lean.ts'
 import { memory, notifications, opening } from './sessions.ts'
 import { nodeZookeeperClient } from './node-zookeeper-client.ts'
 import { raw } from './raw.ts'
@@ -16,6 +16,7 @@ const makers: Record<Exclude<SubjectName, 'curator'>, Make> = {
   before: zkwire,
   raw,
   lean,
+  floor,
   'node-zookeeper-client': nodeZookeeperClient,
   zookeeper,
 }

@@ -11,12 +11,23 @@ export const zkwire: Make = async ({ dist, port, directory }) => {
 
 const data = Buffer.alloc(DATA_BYTES, 'x')
 
-class ZkwirePeer implements Peer {
-  readonly #client: Client
+/** The calls of a client with promises. */
+export interface PromisedClient {
+  getData(path: string): Promise<unknown>
+  getChildren(path: string): Promise<unknown>
+  setData(path: string, data: Buffer): Promise<unknown>
+  create(path: string, data: Buffer, options: { mode: 'ephemeralSequential' }): Promise<{ path: string }>
+  delete(path: string): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** Awaits each call. */
+export class PromisedPeer<C extends PromisedClient = PromisedClient> implements Peer {
+  protected readonly client: C
   readonly #directory: string
 
-  constructor(client: Client, directory: string) {
-    this.#client = client
+  constructor(client: C, directory: string) {
+    this.client = client
     this.#directory = directory
   }
 
@@ -25,7 +36,7 @@ class ZkwirePeer implements Peer {
   }
 
   async getData(gauge: Gauge): Promise<void> {
-    const client = this.#client
+    const { client } = this
     do {
       gauge.began()
       await client.getData(paths.data)
@@ -34,7 +45,7 @@ class ZkwirePeer implements Peer {
   }
 
   async setData(gauge: Gauge): Promise<void> {
-    const client = this.#client
+    const { client } = this
     do {
       gauge.began()
       await client.setData(paths.data, data)
@@ -43,7 +54,7 @@ class ZkwirePeer implements Peer {
   }
 
   async getChildren(gauge: Gauge): Promise<void> {
-    const client = this.#client
+    const { client } = this
     do {
       gauge.began()
       await client.getChildren(paths.list)
@@ -52,7 +63,7 @@ class ZkwirePeer implements Peer {
   }
 
   async createAndDelete(gauge: Gauge): Promise<void> {
-    const client = this.#client
+    const { client } = this
     do {
       gauge.began()
       const { path } = await client.create(`${this.#directory}/n-`, data, { mode: 'ephemeralSequential' })
@@ -63,11 +74,17 @@ class ZkwirePeer implements Peer {
     } while (!gauge.isOver)
   }
 
-  async watch(path: string, fired: () => void): Promise<void> {
-    await this.#client.getData(path, { watch: fired })
+  watch(_path: string, _fired: () => void): Promise<void> {
+    return Promise.reject(new Error('this client has no watches'))
   }
 
   close(): Promise<void> {
-    return this.#client.close()
+    return this.client.close()
+  }
+}
+
+class ZkwirePeer extends PromisedPeer<Client> {
+  override async watch(path: string, fired: () => void): Promise<void> {
+    await this.client.getData(path, { watch: fired })
   }
 }

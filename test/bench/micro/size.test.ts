@@ -10,7 +10,7 @@ import { readDocument } from '../../support/document.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 
 /** The largest allowed sizes in bytes: the present ones and a small reserve. Increase them only deliberately. */
-const BUDGET = { minified: 126_000, brotli: 39_100 }
+const BUDGET = { minified: 125_700, brotli: 39_000 }
 
 describe('the size of the client', () => {
   let size: Size

@@ -11,11 +11,17 @@ const samplesOf = (workload: string, by: Partial<Record<SubjectName, Sample[]>>)
 
 describe('the comparison of calls with another commit', () => {
   it('has a line for each workload, with the costs and the ratios', () => {
-    const by = { raw: rounds(0.5, 1), lean: rounds(1, 1), before: rounds(2, 4), zkwire: rounds(1.5, 2) }
+    const by = {
+      raw: rounds(0.5, 1),
+      lean: rounds(1, 1),
+      floor: rounds(1.2, 1),
+      before: rounds(2, 4),
+      zkwire: rounds(1.5, 2),
+    }
     const [head = '', line = ''] = callTableOf(samplesOf('getData 64, mock', by)).split('\n')
     expect(line.split(/ {2,}/)).to.deep.equal([
-      ...['getData 64, mock', '0.50', '1.00', '2.00', '1.50'],
-      ...['1.50 [1.50, 1.50]', '0.75 [0.75, 0.75]', '0.50 [0.50, 0.50]'],
+      ...['getData 64, mock', '0.50', '1.00', '1.20', '2.00', '1.50'],
+      ...['1.50 [1.50, 1.50]', '1.20 [1.20, 1.20]', '0.75 [0.75, 0.75]', '0.50 [0.50, 0.50]'],
     ])
     expect(line).to.have.length(head.length)
   })
