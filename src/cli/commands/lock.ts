@@ -1,6 +1,8 @@
 // `zkwire lock`.
 import { hostname, userInfo } from 'node:os'
 import type { Client } from '../../client/index.ts'
+import { isCode } from '../../protocol/index.ts'
+import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import { Mutex, ReadWriteLock, RecipeError, Semaphore, TicketMutex, type Held, type Lock } from '../../recipes/index.ts'
 import { command, type Values } from '../runner/command.ts'
 import { CommandError, statuses, UsageError } from '../runner/failure.ts'
@@ -44,6 +46,8 @@ export const lock = command({
   name: 'lock',
   summary: 'runs a program while it holds a lock',
   details: [
+    'If the session ends during the wait, as in a long outage, zkwire queues again at the end in a new session, until ' +
+      '--wait is over.',
     'CMD gets the fencing token in $ZKWIRE_TOKEN, and the path of its node in $ZKWIRE_LOCK_NODE. Signals are handed on ' +
       'to all processes that it has started. The lock is released when the last of them has ended. The exit status is ' +
       'that of CMD.',
@@ -76,12 +80,25 @@ export const lock = command({
     const make = lockOf(values)
     let startedAt = clock.now()
     // A server may be just about to start. Without --wait, a wrong address must not be waited for.
-    const client = await context.client(timeout === undefined || timeout === 0 ? undefined : timeout * 1000)
+    let client = await context.client(timeout === undefined || timeout === 0 ? undefined : timeout * 1000)
     if ((await context.sessions.target()).options.connectTimeout !== undefined) startedAt = clock.now()
-    const grace = graceOf(given, client)
-    const held = await acquire(make(client, path), values['no-wait'], timeout, clock.now() - startedAt, signal)
-    if (held === null) throw new CommandError(statuses.timeout, `${escaped(path)} is taken`)
     const say = (text: string) => err.notice(`zkwire lock: ${text}`)
+    let grace: number
+    let held: Held | null
+    for (;;) {
+      grace = graceOf(given, client)
+      const passed = clock.now() - startedAt
+      try {
+        held = await acquire(make(client, path), values['no-wait'], timeout, passed, signal)
+        break
+      } catch (error) {
+        if (values['no-wait'] || !isCode(error, 'SESSIONEXPIRED')) throw error
+      }
+      say(`the session has ended during the wait for ${escaped(path)}; waiting again, at the end of the queue`)
+      const left = timeout === undefined ? LONGEST_TIMER : timeout * 1000 - (clock.now() - startedAt)
+      client = await context.client(Math.max(1, left))
+    }
+    if (held === null) throw new CommandError(statuses.timeout, `${escaped(path)} is taken`)
     let status: number
     let isLost: boolean
     try {

@@ -58,7 +58,7 @@ export interface Sessions {
   /** Returns where the session is, or would be, opened. */
   target(): Promise<Target>
   /**
-   * Returns the client. The same one for each call.
+   * Returns the client. The same one for each call, until its session has expired.
    * @param wait how long servers are waited for, in milliseconds, unless --connect-timeout says it. Default: not, if none is there
    */
   open(wait?: number): Promise<Client>

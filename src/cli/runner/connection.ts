@@ -126,7 +126,12 @@ export class OwnSessions implements Sessions {
   async #open(wait?: number): Promise<Client> {
     const { servers, options } = await this.target()
     const { connect } = await import('../../client/index.ts')
-    return connect(servers, { ...options, signal: this.#signal, connectTimeout: options.connectTimeout ?? wait })
+    const connectTimeout = options.connectTimeout ?? wait
+    const client = await connect(servers, { ...options, signal: this.#signal, connectTimeout })
+    client.on('state', state => {
+      if (state === 'expired') this.#client = undefined
+    })
+    return client
   }
 
   async supervise<T>(task: (client: Client, signal: AbortSignal) => T | Promise<T>, signal: AbortSignal): Promise<T> {

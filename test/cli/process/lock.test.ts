@@ -174,6 +174,27 @@ describe('zkwire lock', function () {
     expect([status, out]).to.deep.equal([0, 'done\n'])
   })
 
+  it('queues again in a new session if its session ends during the wait, until --wait is over', async () => {
+    const server = await Server.start()
+    const zk = await connect(server.connectString)
+    const mutex = new Mutex(zk, path)
+    const held = await mutex.acquire()
+    const patient = lock(server.connectString, 'echo done', '--wait', '60')
+    const hasty = lock(server.connectString, 'echo never', '--wait', '8')
+    await until(async () => (await mutex.contenders()).length === 3)
+    for (const { session } of (await mutex.contenders()).slice(1)) server.expireSession(session)
+    await until(async () => (await mutex.contenders()).length === 3)
+    const { status, out, err } = await hasty.ended
+    expect([status, out]).to.deep.equal([75, ''])
+    expect(err.split('\n')[0]).to.equal(
+      `zkwire lock: the session has ended during the wait for ${path}; waiting again, at the end of the queue`,
+    )
+    await held.release()
+    expect(await patient.ended).to.include({ status: 0, out: 'done\n' })
+    await zk.close()
+    await server.close()
+  })
+
   it('refuses a --grace that is longer than a third of the session timeout that the server chose', async () => {
     const server = await Server.start({ tickTime: 500 })
     const { status, err } = await lock(server.connectString, 'echo never', '--grace', '3').ended
