@@ -14,11 +14,11 @@ export const quorum: Lesson = {
       question: {
         text: 'What does server 1 do with this write?',
         choices: [
+          'It refuses the write: only the leader takes writes',
           'It creates the node, and tells the other servers',
           'It passes the write on to the leader',
-          'It refuses the write: only the leader takes writes',
         ],
-        answer: 1,
+        answer: 2,
         play: [
           { do: { kind: 'call', client: 1, call: { op: 'create', path: '/a', data: 'one', mode: 'persistent' } } },
           { untilMessage: { kind: 'request', from: 1, to: 3 } },
@@ -38,7 +38,7 @@ export const quorum: Lesson = {
         choices: [
           'Now: the leader has it in its log',
           'When one follower has it in its log too: two of three',
-          'When both followers have it in their logs: all three',
+          'When both followers have it in their logs',
         ],
         answer: 1,
         play: [{ untilMessage: { kind: 'commit' } }, { wait: 2 }],
@@ -53,7 +53,7 @@ export const quorum: Lesson = {
       focus: { server: 2 },
       question: {
         text: 'Does client 1 get its answer?',
-        choices: ['Yes: the leader and server 1 are two of three', 'No: the leader waits for server 2'],
+        choices: ['Yes: the leader and server 1 are enough', 'No: the leader waits until server 2 has the write too'],
         answer: 0,
         play: [
           { do: { kind: 'call', client: 1, call: { op: 'create', path: '/b', data: 'two', mode: 'persistent' } } },
@@ -72,7 +72,7 @@ export const quorum: Lesson = {
         text: 'What does client 2 get?',
         choices: [
           'Its answer: the leader has the write in its log',
-          'An error at once',
+          'An error at once: the leader is alone',
           'Nothing for now: the write waits for a second server',
         ],
         answer: 2,
@@ -92,8 +92,8 @@ export const quorum: Lesson = {
       question: {
         text: 'What happens to the write?',
         choices: [
-          'It is lost: client 2 must send it again',
-          'Server 1 gets the proposal, and its ack makes the majority',
+          'It is lost, so client 2 must send it again',
+          'Server 1 gets the proposal now',
           'It waits until server 2 is back too',
         ],
         answer: 1,
@@ -125,11 +125,11 @@ export const election: Lesson = {
       question: {
         text: 'What do servers 1 and 2 do, which hear nothing from their leader?',
         choices: [
-          'They wait for it: without it there are no writes',
-          'After some seconds they elect a leader: they are two of three',
+          'They wait for it, because without it there can be no writes',
           'They elect a leader at once',
+          'They elect a leader after some seconds',
         ],
-        answer: 1,
+        answer: 2,
         play: [{ untilMessage: { kind: 'vote', from: 1, to: 2 } }, { wait: 2 }],
         explanation:
           'They wait for five ticks, here five seconds. Then each looks for a leader, and sends the others a vote for itself: its own number, and the last zxid in its log.',
@@ -145,7 +145,7 @@ export const election: Lesson = {
         choices: [
           'Server 1, which has the smaller number',
           'Server 2, which has the greater number',
-          'The one that voted first',
+          'The one whose vote was sent first',
         ],
         answer: 1,
         play: [{ untilMessage: { kind: 'vote', from: 1, to: 2 } }, { wait: 2 }],
@@ -178,11 +178,11 @@ export const election: Lesson = {
       question: {
         text: 'What becomes of `/lost`?',
         choices: [
-          'Server 3 sends it to the others, so that nothing is lost',
           'Server 3 removes it from its log',
+          'Server 3 sends it to the others, so that nothing is lost',
           'It stays on server 3 only',
         ],
-        answer: 1,
+        answer: 0,
         play: [{ do: { kind: 'heal', server: 3 } }, { untilMessage: { kind: 'trunc' } }, { wait: 2 }],
         explanation:
           'No majority had it, so no client was told that it counts. The leader sends `trunc`, and server 3 removes it. Then `diff` brings what server 3 lacks: `/kept`. Only after that it serves clients again.',
@@ -202,10 +202,10 @@ export const election: Lesson = {
         text: 'Servers 1 and 3 elect a leader. Which one wins?',
         choices: [
           'Server 3, which has the greater number',
-          'Server 1, which has the longer log',
           'Neither: they must wait for server 2',
+          'Server 1, which has the longer log',
         ],
-        answer: 1,
+        answer: 2,
         play: [
           { do: { kind: 'restart server', server: 2 } },
           { do: { kind: 'heal', server: 3 } },
@@ -224,9 +224,9 @@ export const election: Lesson = {
       question: {
         text: 'When may the new leader serve clients?',
         choices: [
-          'At once: it has the longest log',
-          'When a majority has its log: itself, and server 3 with an ack',
-          'When server 2 is back',
+          'At once: it has the longest log, so it lacks nothing',
+          'When server 3 has acknowledged its log',
+          'When server 2, the old leader, is back',
         ],
         answer: 1,
         play: [{ untilMessage: { kind: 'upToDate' } }, { settle: true }],

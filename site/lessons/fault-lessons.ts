@@ -59,7 +59,7 @@ export const stalledHolder: Lesson = {
       focus: { client: 2 },
       question: {
         text: 'What does the store do with the late write of client 1?',
-        choices: ['It accepts the write', 'It refuses it, because it has seen a greater token'],
+        choices: ['It accepts it, as before', 'It refuses it, because it has seen a greater token'],
         answer: 1,
         play: [{ wait: 3000 }, { settle: true }],
         explanation:
@@ -86,11 +86,8 @@ export const stalledHolder: Lesson = {
       focus: { client: 1 },
       question: {
         text: 'Client 1 writes by `guard()`. What happens?',
-        choices: [
-          'The write succeeds, because the session is alive',
-          'The server refuses the write, because the node of the lock is gone',
-        ],
-        answer: 1,
+        choices: ['The server refuses the write', 'The write succeeds, because the session of client 1 is alive'],
+        answer: 0,
         play: [{ wait: 4000 }, { settle: true }],
         explanation:
           '`guard()` puts the check into the same transaction as the write: if the node of the lock does not exist, nothing is written. Here the check is the last thing before the write.',
@@ -112,8 +109,12 @@ export const lostAnswer: Lesson = {
       focus: { frame: { kind: 'request', client: 2 } },
       question: {
         text: 'The connection of client 2 ends before the answer arrives. What does client 2 know of its node?',
-        choices: ['That it exists', 'That it does not exist', 'Neither: it cannot know'],
-        answer: 2,
+        choices: [
+          'Neither: it cannot know',
+          'That it exists, because the request was sent',
+          'That it does not exist, because no answer came',
+        ],
+        answer: 0,
         play: [{ until: { kind: 'answer', client: 2 } }, { wait: 8 }],
         explanation:
           'It cannot know: the request may be lost, or its answer. We see both ends, and see that the server has created the node.',
@@ -127,10 +128,10 @@ export const lostAnswer: Lesson = {
       question: {
         text: 'Client 2 just creates its node again. What is wrong with that?',
         choices: [
-          'Nothing: the server would refuse a second node',
           'The first node would stay in the queue, and block all behind it while the session lives',
+          'Nothing: the server would refuse a second node',
         ],
-        answer: 1,
+        answer: 0,
         play: [{ settle: true }],
         explanation:
           'The server chooses another number for each create, so it would create a second node. Nobody would delete the first: when its turn came, everyone would wait for an owner that does not know of it. So the client has put a random UUID into the name, and lists the queue first: it has found its node again.',
@@ -161,8 +162,8 @@ export const cutOffFollower: Lesson = {
       focus: { server: 1 },
       question: {
         text: 'We cut the line between that follower and the other servers. Client 2 writes to `/a`. Does the write succeed?',
-        choices: ['Yes: two of three servers are enough', 'No: all servers must agree'],
-        answer: 0,
+        choices: ['No: all servers must agree, or one of them would be old', 'Yes: two of three servers are enough'],
+        answer: 1,
         play: [
           { do: { kind: 'cut off', server: 1 } },
           { do: { kind: 'call', client: 2, call: { op: 'set', path: '/a', data: 'new' } } },
@@ -179,8 +180,8 @@ export const cutOffFollower: Lesson = {
       focus: { server: 1 },
       question: {
         text: 'Client 1 reads `/a` from it. What does it get?',
-        choices: ['`new`', '`old`', 'An error'],
-        answer: 1,
+        choices: ['`new`', 'An error', '`old`'],
+        answer: 2,
         play: [{ do: { kind: 'call', client: 1, call: { op: 'get', path: '/a', watch: false } } }, { settle: true }],
         explanation:
           '`old`. Each server answers reads from its own copy, without asking the others. A read can be old in ZooKeeper; a client that must see a write of which it has heard calls `sync` first: its server then catches up with the leader.',
@@ -194,11 +195,11 @@ export const cutOffFollower: Lesson = {
       question: {
         text: 'And then?',
         choices: [
-          'It makes itself the leader',
-          'It closes the connections of its clients, because it may be far behind',
+          'It closes the connections of its clients',
+          'It makes itself the leader, and its clients stay',
           'It answers reads for as long as it is cut off',
         ],
-        answer: 1,
+        answer: 0,
         play: [
           { wait: 8000 },
           { settle: true },
@@ -217,11 +218,11 @@ export const cutOffFollower: Lesson = {
       question: {
         text: 'Why does the session of client 1 live on?',
         choices: [
-          'Because the cut-off server has kept it alive',
-          'Because client 1 reached another server before the leader’s ten seconds were over',
+          'Because the server that was cut off has kept it alive',
           'Because a session never ends while its client runs',
+          'Because client 1 reached another server before the leader’s ten seconds were over',
         ],
-        answer: 1,
+        answer: 2,
         play: [{ do: { kind: 'heal', server: 1 } }, { wait: 2000 }],
         explanation:
           'A server gives up after five seconds, so that its clients have the other five to find a better one. Had client 1 found none in time, its locks would be gone. The line works again now, and the server has fetched what it had missed.',
@@ -245,8 +246,8 @@ export const twoHolders: Lesson = {
         text: 'Client 1 asks only server 1 whether its session lives. Server 1 answers in its fifth second. Until when would client 1 believe that it holds the lock?',
         choices: [
           'Until ten seconds after the cut, like the leader',
-          'Until some fifteen seconds after the cut, but the leader gives the lock away after ten',
-          'For five seconds',
+          'Until fifteen seconds after the cut',
+          'For five seconds, as long as server 1 answers',
         ],
         answer: 1,
         play: [{ do: { kind: 'cut off', server: 1 } }, { until: { kind: 'request', op: 'sync', client: 1 } }],
@@ -279,7 +280,7 @@ export const twoHolders: Lesson = {
       focus: { client: 1 },
       question: {
         text: 'Which comes first?',
-        choices: ['Client 1 stops its work', 'Client 2 has the lock', 'Both at the same moment'],
+        choices: ['Client 1 stops its work', 'Client 2 has the lock', 'Both happen at the same moment'],
         answer: 0,
         play: [{ do: { kind: 'unplug', client: 1, seconds: 25 } }, { wait: 15_000 }],
         explanation:
@@ -311,7 +312,7 @@ export const lateWrite: Lesson = {
       question: {
         text: 'What does the store do with the write of client 1?',
         choices: [
-          'It refuses it, because client 2 has a greater token',
+          'It refuses it, because client 2 has the lock and a greater token',
           'It accepts it, because it has seen no greater token yet',
         ],
         answer: 1,
@@ -339,11 +340,11 @@ export const lateWrite: Lesson = {
       question: {
         text: 'What must client 2 do first, so that the late write is refused?',
         choices: [
-          'Register its token at the store, then read, then work and write',
           'Read the store, then register its token, then work and write',
-          'Ask ZooKeeper once more whether it holds the lock',
+          'Register its token at the store, then read, work and write',
+          'Ask ZooKeeper once more whether it holds the lock, then write',
         ],
-        answer: 0,
+        answer: 1,
         play: [{ do: { kind: 'write', client: 2, protection: 'registered token' } }, { wait: 2000 }],
         explanation:
           'First the token, then the read. From then on the store refuses each older write, so what client 2 has read cannot change behind its back. A read before the registration could be followed by a late write.',
@@ -365,8 +366,8 @@ export const reconnectStorm: Lesson = {
       focus: { server: 1 },
       question: {
         text: 'Who has the lock while the server is away?',
-        choices: ['Nobody', 'Client 1', 'The client that comes back first'],
-        answer: 1,
+        choices: ['Nobody', 'The client that comes back first', 'Client 1'],
+        answer: 2,
         play: [{ do: { kind: 'restart server', server: 1 } }, { wait: 900 }],
         explanation:
           'Client 1. A session is not its connection: session and nodes are kept, and the timeout is ten seconds. But client 1 must stop in time, if it cannot connect again.',
@@ -381,10 +382,10 @@ export const reconnectStorm: Lesson = {
         text: 'When do they come?',
         choices: [
           'All in the same moment, as they were lost',
-          'In the order of their numbers',
           'Spread over about a second, each after a random pause',
+          'In the order of their numbers',
         ],
-        answer: 2,
+        answer: 1,
         play: [{ wait: 1500 }, { settle: true }],
         explanation:
           'Each client waits for a random time before it tries again. If ten thousand came in the same moment, the server would answer the last of them too late, and they would all try again.',
@@ -398,8 +399,8 @@ export const reconnectStorm: Lesson = {
       question: {
         text: 'What is the zxid for?',
         choices: [
-          'The server notifies at once of what has changed since',
-          'The server checks with it that the client may read',
+          'The server tells with it what has changed since',
+          'The server checks with it that the client may read these nodes',
         ],
         answer: 0,
         play: [],

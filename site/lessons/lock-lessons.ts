@@ -13,8 +13,8 @@ export const herd: Lesson = {
       focus: { node: '/lock' },
       question: {
         text: 'Client 1 releases the lock: it deletes its node. How many clients does the server notify?',
-        choices: ['One: the next in the queue', 'Eleven: all that wait', 'None: the clients ask again and again'],
-        answer: 1,
+        choices: ['None: the clients ask again and again', 'One: the next in the queue', 'Eleven: all that wait'],
+        answer: 2,
         play: [{ do: { kind: 'release', client: 1 } }, { until: { kind: 'answer', op: 'delete' } }, { settle: true }],
         explanation:
           'All eleven, because all of them watch the same list. Ten of them wake up for nothing: they list `/lock` again, see that it is not their turn, and have set the next watch.',
@@ -26,8 +26,8 @@ export const herd: Lesson = {
       text: 'Look at the counters of this release: for each waiter a notification, a request and an answer. And each answer contains the names of all that wait.',
       question: {
         text: 'Twice as many clients: how many bytes does one release cost then?',
-        choices: ['About as many', 'About twice as many', 'About four times as many'],
-        answer: 2,
+        choices: ['About as many', 'About four times as many', 'About twice as many bytes'],
+        answer: 1,
         play: [],
         explanation:
           'Twice as many answers, and each is twice as long: four times as many bytes. The cost of one release grows with the square of the number of waiters. Try other numbers in the playground: the plot is a parabola.',
@@ -76,8 +76,8 @@ export const chain: Lesson = {
       focus: { client: 2 },
       question: {
         text: 'Client 3 waits, and its process dies. Who is notified when the server removes its node?',
-        choices: ['Nobody', 'Client 2, the holder', 'Client 4, the one behind it'],
-        answer: 2,
+        choices: ['Client 2, the holder', 'Client 4, the one behind it', 'Nobody'],
+        answer: 1,
         play: [{ do: { kind: 'kill', client: 3 } }, { wait: 13_000 }, { settle: true }],
         explanation:
           'Client 4, and it must not believe that it holds the lock now. What it does instead is the next lesson.',
@@ -113,8 +113,12 @@ export const listAfterWakeUp: Lesson = {
       focus: { frame: { kind: 'request', client: 3 } },
       question: {
         text: 'The list shows the nodes of client 1 and client 3. What does client 3 do next?',
-        choices: ['It watches the node of client 1', 'It creates a new node', 'It asks again after a second'],
-        answer: 0,
+        choices: [
+          'It creates a new node, at the end of the queue',
+          'It asks again after a second',
+          'It watches the node of client 1',
+        ],
+        answer: 2,
         play: [{ settle: true }],
         explanation:
           'It closes the gap of the chain: its predecessor is client 1 now. Only a waiter that finds itself first in a list holds the lock.',
@@ -184,11 +188,11 @@ export const tickets: Lesson = {
       question: {
         text: 'Client 1 releases the lock. Client 2 is notified that the node of client 1 is gone. How does it know that it is first, without a list?',
         choices: [
-          'It has looked ahead: nobody else was before client 1',
-          'It asks each client with a lower number',
           'It cannot know, and hopes',
+          'It asks each client with a lower number, before it goes on',
+          'It has looked ahead: only client 1 was there',
         ],
-        answer: 0,
+        answer: 2,
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
           'Client 2 knew that only client 1 was ahead. In one transaction, client 1 has deleted its node and has written its number to `/lock`. Client 3 has read that number: it is prepared for the next release.',
@@ -231,8 +235,8 @@ export const readersHerd: Lesson = {
       focus: { client: 12 },
       question: {
         text: 'Client 1 releases. How many clients does the server notify?',
-        choices: ['One: the next in the queue', 'All eight readers', 'Two: the next, and the one behind it'],
-        answer: 1,
+        choices: ['One: the next in the queue', 'Two: the next, and the one behind it', 'All eight readers'],
+        answer: 2,
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
           'All eight, and all eight may enter: no wake-up is for nothing. This herd is wanted. But each reader lists the queue to be sure that no writer is left ahead.',
@@ -245,7 +249,7 @@ export const readersHerd: Lesson = {
       focus: { frame: { kind: 'answer', op: 'getChildren2' } },
       question: {
         text: 'Twice as many readers: how many bytes of lists are read then?',
-        choices: ['About four times as many', 'About twice as many', 'As many'],
+        choices: ['About four times as many', 'About twice as many', 'As many: the nodes are the same'],
         answer: 0,
         play: [],
         explanation:
@@ -272,10 +276,10 @@ export const doubleBarrier: Lesson = {
         text: 'Who creates `ready`?',
         choices: [
           'The server, when it has counted three nodes',
-          'Client 1, because it came first',
           'A client that counts three nodes',
+          'Client 1, because it came first',
         ],
-        answer: 2,
+        answer: 1,
         play: [{ settle: true }],
         explanation:
           'A client that counts three nodes. Here more than one did, and only the first create succeeded. The server counts nothing: it only orders the writes, and notifies. All three are inside now.',
@@ -288,8 +292,8 @@ export const doubleBarrier: Lesson = {
       focus: { node: '/lock' },
       question: {
         text: 'Client 1 is done, and leaves. May it go on to the next part now?',
-        choices: ['Yes: its own work is done', 'No: it waits until all have left'],
-        answer: 1,
+        choices: ['No: it waits until all have left', 'Yes: its own work is done'],
+        answer: 0,
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
           'No. It has deleted its node, has listed the others, and watches one of them. That is why the barrier is called double: the way out has one too.',
@@ -304,10 +308,10 @@ export const doubleBarrier: Lesson = {
         text: 'The process of client 3 dies in the middle of its work. What happens to the other two?',
         choices: [
           'They wait for ever',
-          'They go on when the session of client 3 has expired',
           'They go on at once, because the connection has ended',
+          'They go on when the session of client 3 has expired',
         ],
-        answer: 1,
+        answer: 2,
         play: [{ do: { kind: 'kill', client: 3 } }, { wait: 13_000 }, { settle: true }],
         explanation:
           'The server waits for the session timeout, here ten seconds, and then deletes the node. The others are notified, and are out. So they know that nobody works any more, but not that all work is done.',

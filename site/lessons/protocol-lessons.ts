@@ -17,8 +17,8 @@ export const handshake: Lesson = {
       focus: { frame: { kind: 'connect' } },
       question: {
         text: 'A session has a 64-bit id. Which id does this connect request contain?',
-        choices: ['A random one, which the client has chosen', 'The id 0', 'None: the request has no such field'],
-        answer: 1,
+        choices: ['None: the request has no such field', 'A random one, which the client has chosen', 'The id 0'],
+        answer: 2,
         play: [{ until: { kind: 'connect', direction: 'down' } }],
         explanation:
           'The id 0 asks for a new session. The server chooses the id, and sends it with a password: with both, the client can keep its session on another connection. The server also decides the session timeout.',
@@ -32,11 +32,11 @@ export const handshake: Lesson = {
       question: {
         text: 'Nobody makes a call. What happens during the next 10 seconds?',
         choices: [
-          'The server expires the session after 10 seconds',
+          'The client sends a ping before they are over',
+          'The server expires the session when they are over',
           'The server asks the client whether it is alive',
-          'The client sends a ping before the time is over',
         ],
-        answer: 2,
+        answer: 0,
         play: [{ until: { kind: 'ping', direction: 'up' } }],
         explanation:
           'The client sends a ping when it has sent nothing for 3 seconds, less than a third of the session timeout. So two pings can go unanswered before the session is in danger. The server never asks.',
@@ -49,10 +49,7 @@ export const handshake: Lesson = {
       focus: { client: 1 },
       question: {
         text: 'The process of the client stops for 12 seconds, as in a long garbage collection. What does the server do?',
-        choices: [
-          'It waits, because the connection is still open',
-          'It expires the session, and closes the connection',
-        ],
+        choices: ['It waits: the connection is still open', 'It expires the session, and closes the connection'],
         answer: 1,
         play: [{ do: { kind: 'stop', client: 1, seconds: 12 } }, { wait: 15_000 }],
         explanation:
@@ -82,11 +79,11 @@ export const order: Lesson = {
       question: {
         text: 'How will the client know which answer belongs to which request?',
         choices: [
-          'Each answer repeats the path of its request',
-          'Each answer has the xid of its request, and the answers have the order of the requests',
-          'Each answer has the opcode of its request',
+          'Each answer repeats the path of its request, which no other request has',
+          'Each answer has the opcode of its request, and the path',
+          'Each answer has the number of its request',
         ],
-        answer: 1,
+        answer: 2,
         play: [{ settle: true }],
         explanation:
           'An answer contains the xid of the request, and not its opcode. The server also answers in the order of the requests, so the client only compares: an answer with another xid than the oldest request has means that the connection is broken.',
@@ -101,7 +98,7 @@ export const order: Lesson = {
         text: 'The third request was sent before the answer to the first. Which data has it read?',
         choices: [
           '`one`, because the server executes the requests of a client in order',
-          'It has failed, because `/a` did not exist when the request was sent',
+          'None: `/a` did not exist when it was sent',
         ],
         answer: 0,
         play: [],
@@ -131,7 +128,7 @@ export const oneShotWatch: Lesson = {
       focus: { node: '/a' },
       question: {
         text: 'How many notifications will client 1 get?',
-        choices: ['One', 'Two', 'One with both new values'],
+        choices: ['One', 'One with both new values', 'Two'],
         answer: 0,
         play: [
           { do: { kind: 'call', client: 2, call: { op: 'set', path: '/a', data: 'two' } } },
@@ -150,10 +147,10 @@ export const oneShotWatch: Lesson = {
       question: {
         text: 'Client 1 reads again, and sets a watch with the same request. What does it know then?',
         choices: [
-          'The value `two`, and it will be notified of `three`',
           'The value `three`, and it will be notified of the next change',
+          'The value `two`, and it will be notified of `three`',
         ],
-        answer: 1,
+        answer: 0,
         play: [{ do: { kind: 'call', client: 1, call: { op: 'get', path: '/a', watch: true } } }, { settle: true }],
         explanation:
           'The read returns the newest value, and sets the watch in the same moment: no change can come between them. A client that always reads and watches with one request may miss values, but never misses the last one.',
