@@ -1,5 +1,5 @@
 // Lessons about servers that agree.
-import type { Lesson } from './lesson.ts'
+import type { Action, Lesson } from './lesson.ts'
 
 export const quorum: Lesson = {
   id: 'quorum',
@@ -31,7 +31,7 @@ export const quorum: Lesson = {
     },
     {
       play: [{ untilMessage: { kind: 'proposal' } }, { wait: 2 }],
-      text: 'The leader has given the write a zxid: in its upper half the epoch of this leader, in its lower half the next number. It has written it to its own log, and proposes it to both followers.',
+      text: 'The leader has given the write a number, the zxid. Its upper half is the epoch of this leader, its lower half the next number. It has written it to its own log, and proposes it to both followers.',
       focus: { message: { kind: 'proposal', to: 1 } },
       question: {
         text: 'When does the write count?',
@@ -233,6 +233,79 @@ export const election: Lesson = {
         explanation:
           'It waits for the ack of server 3. Now a majority has `/b` again, and `upToDate` lets server 3 apply its log and serve clients. Server 2 has started again meanwhile, has found the leader, and follows it.',
         focus: { message: { kind: 'ack', from: 3 } },
+      },
+    },
+  ],
+}
+
+/** More writes than the servers of a lesson keep for followers that lag. */
+const manyWrites: readonly Action[] = Array.from({ length: 22 }, (_, i) => ({
+  do: { kind: 'call', client: 2, call: { op: 'set', path: '/a', data: `write ${i + 1}` } },
+}))
+
+export const catchUp: Lesson = {
+  id: 'catching-up',
+  title: 'A follower that comes back late',
+  summary: 'What the leader sends to a server that lacks a few writes, and to one that lacks many.',
+  scenario: { recipe: 'bare-clients', clients: 2, servers: 3, seed: 29 },
+  steps: [
+    {
+      play: [
+        { settle: true },
+        { do: { kind: 'cut off', server: 1 } },
+        { do: { kind: 'call', client: 2, call: { op: 'create', path: '/a', data: 'one', mode: 'persistent' } } },
+        { wait: 7000 },
+      ],
+      text: 'Server 1, a follower, has been cut off from the others for seven seconds. It has given its leader up, and serves no client. Meanwhile client 2 has created `/a`. Now we heal the cut.',
+      focus: { server: 1 },
+      question: {
+        text: 'How does server 1 get `/a`?',
+        choices: [
+          'Client 2 sends the write once more, to server 1',
+          'The leader sends the one write that server 1 lacks',
+          'The leader sends all its nodes',
+        ],
+        answer: 1,
+        play: [{ do: { kind: 'heal', server: 1 } }, { untilMessage: { kind: 'diff' } }, { wait: 2 }],
+        explanation:
+          'Server 1 has told the leader the zxid with which its log ends. The leader has kept its own last writes. It sends a `diff`: those that came after that zxid.',
+        focus: { message: { kind: 'diff' } },
+      },
+    },
+    {
+      play: [{ settle: true }, { do: { kind: 'cut off', server: 1 } }, { wait: 7000 }, ...manyWrites, { settle: true }],
+      text: 'The same once more, but this time client 2 has written to `/a` 22 times. A leader cannot keep every write for ever. Here it keeps ten to twenty of them. ZooKeeper keeps 500, unless you configure another number. We heal the cut again.',
+      focus: { server: 1 },
+      question: {
+        text: 'What does server 1 get now?',
+        choices: [
+          'Nothing: it lacks too much, and stays out',
+          'The last ten writes, because they are the newest ones',
+          'All nodes and all sessions',
+        ],
+        answer: 2,
+        play: [{ do: { kind: 'heal', server: 1 } }, { untilMessage: { kind: 'snap' } }, { wait: 2 }],
+        explanation:
+          'The leader does not have all the writes any more that server 1 lacks. So it sends a snapshot, `snap`: its whole tree and its sessions. Server 1 discards what it had.',
+        focus: { message: { kind: 'snap' } },
+      },
+    },
+    {
+      play: [{ settle: true }],
+      text: 'Server 1 has the newest data, and follows the leader again. A snapshot is right after any outage, and simpler than a `diff`.',
+      focus: { server: 1 },
+      question: {
+        text: 'Why does the leader not always send a snapshot?',
+        choices: [
+          'It is as large as the whole tree, which can be gigabytes',
+          'It could contain writes that no majority has',
+          'Server 1 could not tell which leader had sent it',
+        ],
+        answer: 0,
+        play: [],
+        explanation:
+          'A `diff` grows with the length of the outage, and a snapshot with the tree. After a short restart, a few kilobytes are enough. A large tree takes minutes, and the follower serves no client meanwhile.',
+        focus: { message: { kind: 'snap' } },
       },
     },
   ],

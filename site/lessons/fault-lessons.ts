@@ -82,10 +82,10 @@ export const stalledHolder: Lesson = {
         { do: { kind: 'delete node', path: '/lock' } },
         { settle: true },
       ],
-      text: 'What if the data are in ZooKeeper itself? Client 1 works again. This time it is stopped for only 3 seconds, so its session survives. But an operator has deleted the nodes of the lock meanwhile. The server has notified client 1, but a stopped process reads nothing.',
+      text: 'What if the data are in ZooKeeper itself? Client 1 works again. This time it is stopped for only 3 seconds, so its session survives. But an operator has deleted the nodes of the lock meanwhile. The server has notified client 1, but a stopped process reads nothing. Its write is one of `guard()`, which a lock has for this case.',
       focus: { client: 1 },
       question: {
-        text: 'Client 1 writes by `guard()`. What happens?',
+        text: 'Client 1 writes when it goes on. What happens?',
         choices: ['The server refuses the write', 'The write succeeds, because the session of client 1 is alive'],
         answer: 0,
         play: [{ wait: 4000 }, { settle: true }],
@@ -134,7 +134,7 @@ export const lostAnswer: Lesson = {
         answer: 0,
         play: [{ settle: true }],
         explanation:
-          'The server chooses another number for each create, so it would create a second node. Nobody would delete the first: when its turn came, everyone would wait for an owner that does not know of it. So the client has put a random UUID into the name, and lists the queue first: it has found its node again.',
+          'The server chooses another number for each create, so it would create a second node. Nobody would delete the first: when its turn came, everyone would wait for an owner that does not know of it. So the client has put a UUID, a random number, into the name. It lists the queue first, and has found its node again.',
         focus: { frame: { kind: 'answer', client: 2 } },
       },
     },
@@ -240,7 +240,7 @@ export const twoHolders: Lesson = {
   steps: [
     {
       play: [{ settle: true }],
-      text: 'Client 1 holds the lock, and is connected to server 1, a follower. Client 2 waits, connected to another server. We cut server 1 off from the others. It will answer the pings of its clients for five seconds more.',
+      text: 'Client 1 holds the lock, and is connected to server 1, a follower. Client 2 waits, connected to another server. We cut server 1 off from the others. It will answer the pings of its clients for five seconds more. The leader keeps a session of which it hears nothing for ten seconds: the session timeout.',
       focus: { client: 1 },
       question: {
         text: 'Client 1 asks only server 1 whether its session lives. Server 1 answers in its fifth second. Until when would client 1 believe that it holds the lock?',
@@ -284,7 +284,7 @@ export const twoHolders: Lesson = {
         answer: 0,
         play: [{ do: { kind: 'unplug', client: 1, seconds: 25 } }, { wait: 15_000 }],
         explanation:
-          'Client 1 stops first. It counts its ten seconds from the moment at which it sent. The leader counts from the moment at which it heard, which is later. Compare the times in the journals.',
+          'Client 1 stops first. It counts its ten seconds from the moment at which it sent. The leader counts from the moment at which it heard, which is later. Choose one client and then the other, and compare the times at which their programs saw it.',
         focus: { client: 2 },
       },
     },

@@ -1,6 +1,6 @@
 // The lessons, in the order in which they build on each other.
 import { cutOffFollower, lateWrite, lostAnswer, reconnectStorm, stalledHolder, twoHolders } from './fault-lessons.ts'
-import { election, quorum } from './ensemble-lessons.ts'
+import { catchUp, election, quorum } from './ensemble-lessons.ts'
 import type { Lesson } from './lesson.ts'
 import { chain, doubleBarrier, herd, listAfterWakeUp, oneTrip, readersHerd, tickets } from './lock-lessons.ts'
 import { handshake, oneShotWatch, order } from './protocol-lessons.ts'
@@ -9,5 +9,5 @@ export const LESSONS: readonly Lesson[] = [
   ...[handshake, order, oneShotWatch],
   ...[herd, chain, listAfterWakeUp, oneTrip, tickets, readersHerd, doubleBarrier],
   ...[stalledHolder, lateWrite, lostAnswer, reconnectStorm],
-  ...[quorum, election, cutOffFollower, twoHolders],
+  ...[quorum, election, catchUp, cutOffFollower, twoHolders],
 ]

@@ -183,7 +183,7 @@ export const tickets: Lesson = {
   steps: [
     {
       play: [{ settle: true }],
-      text: 'In the chain, each new holder lists the queue, because the name of its predecessor contains a UUID. Here the names are nothing but numbers. So a waiter knows the name of its predecessor without a list.',
+      text: 'In the chain, each new holder lists the queue, because the name of its predecessor contains a UUID: a random number that no other client knows. Here the names are nothing but numbers. So a waiter knows the name of its predecessor without a list.',
       focus: { client: 3 },
       question: {
         text: 'Client 1 releases the lock. Client 2 is notified that the node of client 1 is gone. How does it know that it is first, without a list?',

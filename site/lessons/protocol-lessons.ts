@@ -9,11 +9,11 @@ export const handshake: Lesson = {
   steps: [
     {
       play: [],
-      text: 'A server and a client, and no frame yet. The line between them takes 5 ms in each direction.',
+      text: 'A server and a client, and no frame yet: so the messages between them are called. The line takes 5 ms in each direction.',
     },
     {
       play: [{ until: { kind: 'connect', direction: 'up' } }],
-      text: 'The line is open. The first frame of each connection is a connect request. It has neither an xid nor an opcode, because the server expects it.',
+      text: 'The line is open. The first frame of each connection is a connect request. Later requests have a number, the xid, and that of their operation, the opcode. This one has neither, because the server expects it.',
       focus: { frame: { kind: 'connect' } },
       question: {
         text: 'A session has a 64-bit id. Which id does this connect request contain?',
@@ -86,7 +86,7 @@ export const order: Lesson = {
         answer: 2,
         play: [{ settle: true }],
         explanation:
-          'An answer contains the xid of the request, and not its opcode. The server also answers in the order of the requests, so the client only compares: an answer with another xid than the oldest request has means that the connection is broken.',
+          'An answer contains the number of the request, the xid, and neither its opcode nor its path. The server also answers in the order of the requests, so the client only compares: an answer with another xid than the oldest request has means that the connection is broken.',
         focus: { frame: { kind: 'answer' } },
       },
     },
@@ -103,7 +103,7 @@ export const order: Lesson = {
         answer: 0,
         play: [],
         explanation:
-          'The server executes the requests of a session in the order in which they were sent. So a client need not wait for a write before it reads what it has written. This is what lets a recipe send a create and a list in one trip.',
+          'The server executes the requests of a session in the order in which they were sent. So a client need not wait for a write before it reads what it has written. A lock, for example, sends a create and a list at once. It waits for one trip to the server and back.',
         focus: { node: '/a' },
       },
     },
@@ -124,7 +124,7 @@ export const oneShotWatch: Lesson = {
         { do: { kind: 'call', client: 1, call: { op: 'get', path: '/a', watch: true } } },
         { settle: true },
       ],
-      text: 'Client 1 has read `/a` and has set a watch: the server keeps it in its table of watches. Client 2 will write twice, one write right after the other.',
+      text: 'Client 1 has read `/a` and has set a watch: it wants to be told of the next change. The server keeps it in its table of watches. Client 2 will write twice, one write right after the other.',
       focus: { node: '/a' },
       question: {
         text: 'How many notifications will client 1 get?',

@@ -21,6 +21,8 @@ import type { Scenario } from './story.ts'
 const START_INTERVAL = 4
 /** The tickTime of the servers, in milliseconds. */
 const TICK = 1000
+/** The number of transactions that a leader keeps for followers that lag: few, so that a lesson can exceed it. */
+const KEPT = 10
 /** The number of messages between servers that are kept. */
 const LEAST_KEPT = 2000
 /** The port of the first server, which the embedded server chooses for servers that do not listen. */
@@ -110,6 +112,7 @@ export class Simulation {
       clock: simulation.clock,
       random: simulation.#newRandom(),
       tickTime: TICK,
+      commitLogCount: KEPT,
       onMessage: message => simulation.#onMessage(message),
       onTransaction: record => simulation.#onTransaction(record),
     })

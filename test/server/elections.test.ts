@@ -130,12 +130,14 @@ describe('an election in an embedded ensemble', () => {
     expect(old.snapshot().nodes.has('/lost')).to.equal(true)
   })
 
-  for (const [writes, kind] of [
-    [20, 'diff'],
-    [2100, 'snap'],
+  for (const [writes, kind, commitLogCount] of [
+    [20, 'diff', undefined],
+    [10, 'diff', 10],
+    [30, 'snap', 10],
+    [1100, 'snap', undefined],
   ] as const)
-    it(`brings a server that lacks ${writes} transactions up to date by a ${kind}, before it serves clients`, async () => {
-      await start()
+    it(`brings a server that lacks ${writes} transactions up to date by a ${kind} if ${commitLogCount ?? 500} are kept, before it serves clients`, async () => {
+      await start({ commitLogCount })
       const [away, other] = ensemble.others
       const client = await ensemble.open([ensemble.leader])
       const owner = await ensemble.open([other])

@@ -1,8 +1,9 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { QuestionView } from '../../lessons/lesson-run.ts'
 import { LESSONS } from '../../lessons/index.ts'
 import type { Lesson } from '../../lessons/lesson.ts'
+import { piecesOf, termsBefore, type Piece } from '../../lessons/terms.ts'
 import type { ShownLesson } from '../model/lesson-player.ts'
 import type { Props } from './props.ts'
 import { stillness } from './stillness.ts'
@@ -49,6 +50,10 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
   useEffect(() => show(lesson.isPlaying ? null : card.current, title.current), [lesson.id, lesson.step])
   const index = LESSONS.findIndex(({ id }) => id === lesson.id)
   const following = LESSONS[index + 1]
+  const seen = termsBefore(LESSONS[index] as Lesson, lesson.step)
+  const [text = [], asked = [], explanation = []] = [
+    ...[lesson.text, lesson.question?.text ?? '', lesson.question?.answer?.explanation ?? ''],
+  ].map(part => piecesOf(part, seen))
   return (
     <section
       ref={card}
@@ -68,10 +73,18 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
         </div>
         <Buttons playground={playground} lesson={lesson} following={following} />
       </div>
-      <p>
-        <Prose text={lesson.text} />
+      <p key={lesson.step}>
+        <Pieces pieces={text} />
       </p>
-      {lesson.question && <Question playground={playground} question={lesson.question} isPlaying={lesson.isPlaying} />}
+      {lesson.question && (
+        <Question
+          key={`question ${lesson.step}`}
+          playground={playground}
+          question={lesson.question}
+          isPlaying={lesson.isPlaying}
+          pieces={{ text: asked, explanation }}
+        />
+      )}
       {lesson.isOver && following !== undefined && (
         <p class="faint">
           The next lesson is {index + 2}. {following.title}.
@@ -161,12 +174,18 @@ function useScroll(isPlaying: boolean, card: RefObject<HTMLElement | null>): voi
 const isSeen = ({ top, bottom, height }: DOMRect): boolean =>
   Math.min(bottom, innerHeight) - Math.max(top, 0) >= 0.8 * Math.min(height, innerHeight)
 
-function Question({ playground, question, isPlaying }: Props & { question: QuestionView; isPlaying: boolean }) {
-  const { text, choices, chosen, answer } = question
+interface QuestionProps extends Props {
+  question: QuestionView
+  isPlaying: boolean
+  pieces: Readonly<Record<'text' | 'explanation', readonly Piece[]>>
+}
+
+function Question({ playground, question, isPlaying, pieces }: QuestionProps) {
+  const { choices, chosen, answer } = question
   return (
     <fieldset class="question">
       <legend>
-        <Prose text={text} />
+        <Pieces pieces={pieces.text} />
       </legend>
       {choices.map((choice, i) => {
         const mark = answer === undefined ? '' : i === answer.choice ? 'right' : i === chosen ? 'wrong' : ''
@@ -193,7 +212,7 @@ function Question({ playground, question, isPlaying }: Props & { question: Quest
         {isPlaying && chosen !== undefined && <p class="faint">Watch what happens …</p>}
         {answer && (
           <p class="explanation">
-            <b>{chosen === answer.choice ? 'Right.' : 'Not quite.'}</b> <Prose text={answer.explanation} />
+            <b>{chosen === answer.choice ? 'Right.' : 'Not quite.'}</b> <Pieces pieces={pieces.explanation} />
           </p>
         )}
       </div>
@@ -202,6 +221,33 @@ function Question({ playground, question, isPlaying }: Props & { question: Quest
 }
 
 /** Text with code between backticks. */
-export function Prose({ text }: { text: string }) {
-  return <>{text.split('`').map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>
+export const Prose = ({ text }: { text: string }) => <Pieces pieces={piecesOf(text)} />
+
+/** Text with code, and with terms whose meaning can be opened. */
+const Pieces = ({ pieces }: { pieces: readonly Piece[] }) => (
+  <>
+    {pieces.map(({ term, ...piece }, i) =>
+      term === undefined ? <Plain key={i} {...piece} /> : <Word key={i} {...piece} meaning={term.meaning} />,
+    )}
+  </>
+)
+
+const Plain = ({ text, isCode }: Pick<Piece, 'text' | 'isCode'>) => (isCode ? <code>{text}</code> : <>{text}</>)
+
+/** A term, which tells its meaning when it is pressed. */
+function Word({ meaning, ...piece }: Pick<Piece, 'text' | 'isCode'> & { meaning: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" class="term" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Plain {...piece} />
+      </button>
+      {isOpen && (
+        <span class="meaning">
+          {' ('}
+          <Prose text={meaning} />)
+        </span>
+      )}
+    </>
+  )
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { LESSONS } from '../../lessons/index.ts'
 import { lessonLinkOf } from '../../lessons/lesson-link.ts'
+import { termsBefore } from '../../lessons/terms.ts'
 import { Playground } from '../model/playground.ts'
 import { Prose } from './lesson-card.tsx'
 import { OPENING } from './opening.ts'
@@ -97,6 +98,14 @@ export function LessonSheet({ playground, stages }: Props & { stages: Stages }) 
           ),
         )}
       </ol>
+      <h3>Words</h3>
+      <ul class="words">
+        {[...termsBefore(lesson)].map(({ words, meaning }) => (
+          <li key={words}>
+            <b>{words}</b>: <Prose text={meaning} />
+          </li>
+        ))}
+      </ul>
     </article>
   )
 }

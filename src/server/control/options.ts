@@ -38,6 +38,12 @@ export interface ServerOptions {
    */
   syncLimit?: number | undefined
   /**
+   * The least number of transactions that a server of an ensemble keeps for servers that lag; it keeps at most twice as many
+   * (zookeeper.commitLogCount). A server that lacks more gets a snapshot of all nodes and sessions. Default 500, as in
+   * ZooKeeper.
+   */
+  commitLogCount?: number | undefined
+  /**
    * If true, a server of an ensemble serves reads to clients that accept a read-only server, when it has had no leader
    * for two seconds, or one tick if that is longer (readonlymode.enabled, with localSessionsEnabled). Default false.
    */
@@ -150,6 +156,7 @@ const checks: Checks<ServerOptions> = {
   servers: mustBe('a whole number from 1 to 15', isFrom(1, 15)),
   observers: mustBe('a whole number from 0 to 15', isFrom(0, 15)),
   syncLimit: positive,
+  commitLogCount: positive,
   readOnlyMode: boolean,
   localSessions: boolean,
   listen: boolean,
@@ -195,6 +202,7 @@ export function settingsOf(options: ServerOptions): Settings {
     servers: 1,
     observers: 0,
     syncLimit: 5,
+    commitLogCount: 500,
     readOnlyMode: false,
     localSessions: false,
     listen: true,

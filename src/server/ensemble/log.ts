@@ -1,16 +1,16 @@
 // The transactions that a server has logged, the oldest first (FileTxnLog, and the committedLog of ZKDatabase).
 import type { Transaction } from '../database/transaction.ts'
 
-/** The transactions that a server has applied stay in its log until there are this many, for servers that lag. */
-const LONGEST_TAIL = 1000
-
 export class TransactionLog {
   #entries: Transaction[] = []
   /** The zxid of the transaction before the first one here. */
   #start: bigint
+  readonly #kept: number
 
-  constructor(start: bigint) {
+  /** @param kept how many transactions that the server has applied stay here, at least, for servers that lag */
+  constructor(start: bigint, kept: number) {
     this.#start = start
+    this.#kept = kept
   }
 
   /** The zxid of the last transaction. */
@@ -50,9 +50,9 @@ export class TransactionLog {
 
   /** Removes the oldest transactions if there are many. */
   trim(applied: bigint): void {
-    const surplus = this.#countUpTo(applied) - LONGEST_TAIL
+    const surplus = this.#countUpTo(applied) - this.#kept
     // Twice as many, because each removal copies the rest.
-    if (surplus < LONGEST_TAIL) return
+    if (surplus < this.#kept) return
     this.#start = this.#entries[surplus - 1]?.zxid ?? this.#start
     this.#entries = this.#entries.slice(surplus)
   }

@@ -87,7 +87,7 @@ export class Peer implements Role {
       else this.#endLocal(session)
     })
     this.applied = core.database.zxid
-    this.log = new TransactionLog(this.applied)
+    this.log = new TransactionLog(this.applied, core.settings.commitLogCount)
     this.epoch = this.acceptedEpoch = Number(this.applied >> 32n)
   }
 
