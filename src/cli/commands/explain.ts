@@ -1,13 +1,13 @@
 // `zkwire explain`.
-import { createReadStream } from 'node:fs'
 import type { Clock } from '../../runtime/clock.ts'
 import { CaptureExplainer } from '../capture/capture-explainer.ts'
 import { isCapture } from '../capture/capture-reader.ts'
 import { HexExplainer } from '../capture/hex-explainer.ts'
 import { CaptureError } from '../capture/packet.ts'
 import { LinePrinter, lineOptions } from '../conversation/line-printer.ts'
-import { command, type Context } from '../runner/command.ts'
+import { command } from '../runner/command.ts'
 import { UsageError } from '../runner/failure.ts'
+import { bytesOf } from '../runner/input.ts'
 import { wholeNumberOf } from '../runner/values.ts'
 
 /** How often missing segments are given up, in milliseconds, while a live capture has no packets. */
@@ -56,6 +56,9 @@ export const explain = command({
         : new HexExplainer(line => printer.print(line))
     let start: Buffer = Buffer.alloc(0)
     const stop = repeat(clock, GIVE_UP_INTERVAL, () => explainer?.giveUp(clock.now()))
+    const { stdin } = context
+    if (file === undefined && 'isTTY' in stdin && stdin.isTTY === true)
+      await err.line('reading frames in hex; Ctrl-D ends')
     try {
       for await (const chunk of bytesOf(context, file)) {
         start = Buffer.concat([start, chunk])
@@ -84,19 +87,6 @@ export const explain = command({
     }
   },
 })
-
-async function* bytesOf({ stdin, signal, err }: Context, file: string | undefined): AsyncGenerator<Buffer> {
-  if (file === undefined && 'isTTY' in stdin && stdin.isTTY === true)
-    await err.line('reading frames in hex; Ctrl-D ends')
-  const stream = file === undefined ? stdin : createReadStream(file, { signal })
-  try {
-    for await (const chunk of stream) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-  } catch (error) {
-    const { code } = error as { code?: string }
-    if (file === undefined || code === undefined || signal.aborted) throw error
-    throw new UsageError(`cannot read the file ${file} (${code})`)
-  }
-}
 
 /** Calls back again and again. Returns a function that ends this. */
 function repeat(clock: Clock, interval: number, callback: () => void): () => void {

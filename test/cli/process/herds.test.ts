@@ -1,10 +1,17 @@
 // `zkwire herds` as a process, on both servers, while clients wait for locks.
 import { expect } from 'chai'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { connect, type Client } from '../../../src/index.ts'
 import { EphemeralMutex, HerdMutex, Mutex } from '../../../src/recipes/index.ts'
 import { startApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
+import { ensureInstalled } from '../../../environment/debian-package.ts'
 import { freePort } from '../../../environment/free-port.ts'
+import { tcpdump } from '../../../environment/needs.ts'
+import { sharedServer } from '../../support/shared-server.ts'
 import { jsonOf, onBothServers, zkwire } from './program.ts'
+import { captureOf } from './tcpdump.ts'
 
 const CLIENTS = 12
 
@@ -52,6 +59,50 @@ onBothServers('zkwire herds', server => {
   it('finds none in a queue whose waiters watch their predecessors', async () => {
     const { herds } = await herdsOf((zk, path) => new Mutex(zk, path), '/herds-queue')
     expect(herds.filter(({ path }) => path?.startsWith('/herds-queue'))).to.deep.equal([])
+  })
+})
+
+describe('zkwire herds of a capture', function () {
+  this.timeout(60_000)
+  before(function () {
+    this.timeout(300_000)
+    return ensureInstalled(tcpdump)
+  })
+
+  it('names the directory that all waiters watch, and none for a queue whose waiters watch their predecessors', async () => {
+    const { connectString } = await sharedServer()
+    const [, port = ''] = connectString.split(':')
+    const capture = await captureOf(port, async () => {
+      for (const [Lock, path] of [
+        [HerdMutex, '/captured-herd'],
+        [Mutex, '/captured-queue'],
+      ] as const) {
+        const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connect(connectString)))
+        await Promise.all(clients.map(zk => new Lock(zk, path).use(() => undefined)))
+        await Promise.all(clients.map(zk => zk.close()))
+      }
+    })
+    const directory = mkdtempSync(join(tmpdir(), 'zkwire-herds-'))
+    const file = join(directory, 'zk.pcap')
+    writeFileSync(file, capture)
+    const { herds } = (await jsonOf(['herds', file, '--least', '8'])) as { herds: Record<string, unknown>[] }
+    expect(herds).to.have.length(1)
+    expect(herds[0]).to.include({ path: '/captured-herd', type: 'NodeChildrenChanged' })
+    expect(herds[0]?.['notified']).to.be.within(8, CLIENTS - 1)
+    const { status, out, err } = await zkwire(['herds', file, '--least', '100'])
+    expect([status, out]).to.deep.equal([0, 'No change notified 100 clients or more.\n'])
+    expect(err).to.match(new RegExp(`^packets: \\d+; connections: ${2 * CLIENTS}(; bytes sent again: \\d+)?\\n$`))
+    rmSync(directory, { recursive: true })
+  })
+
+  it('ends with 64 if the file is none, or not there', async () => {
+    const { status, err } = await zkwire(['herds', 'package.json'])
+    expect([status, err]).to.deep.equal([64, err.match(/^zkwire herds: [^\n]+\n$/)?.[0]])
+    const missing = await zkwire(['herds', '/missing.pcap'])
+    expect(missing).to.deep.include({
+      status: 64,
+      err: 'zkwire herds: cannot read the file /missing.pcap (ENOENT) (see zkwire help herds)\n',
+    })
   })
 })
 

@@ -16,9 +16,10 @@ export async function installClients(): Promise<void> {
   await provideKazoo()
 }
 
+/** With 64 MiB of memory: each packet takes 64 KiB of it, and tcpdump drops packets if it is full. */
 export const capturing = (port: string): string[] => [
   TCPDUMP,
-  ...['-i', 'lo', '--immediate-mode', '-U', '-w', '-', 'tcp', 'port', port],
+  ...['-i', 'lo', '-B', '65536', '--immediate-mode', '-U', '-w', '-', 'tcp', 'port', port],
 ]
 
 /** Captures the packets of a server's port while `action` runs, until every connection is closed. */
@@ -28,10 +29,13 @@ export async function captureOf(port: string, action: () => Promise<unknown>): P
   const cancelAtExit = runAtExit(() => child.kill('SIGKILL'))
   const chunks: Buffer[] = []
   let messages = ''
-  let open = 0
-  const explainer = new CaptureExplainer((_, __, { sentence }) => {
-    if (sentence.startsWith('opened')) open += 2
-    if (sentence.startsWith('closed') || sentence.startsWith('reset')) open--
+  /** The ends of each connection that have not closed it. A reset ends both. */
+  const open = new Map<number, Set<string>>()
+  const explainer = new CaptureExplainer((_, connection, { sentence }) => {
+    if (sentence.startsWith('opened')) open.set(connection, new Set(['client', 'server']))
+    const [, how, end = ''] = /^(closed|reset) by the (client|server)$/.exec(sentence) ?? []
+    if (how !== undefined) open.get(connection)?.delete(end)
+    if (how === 'reset' || open.get(connection)?.size === 0) open.delete(connection)
   })
   child.stderr.on('data', chunk => (messages += String(chunk)))
   child.stdout.on('data', (chunk: Buffer) => {
@@ -41,7 +45,7 @@ export async function captureOf(port: string, action: () => Promise<unknown>): P
   try {
     await until(() => messages.includes('listening on'))
     await action()
-    await until(() => chunks.length > 0 && open <= 0)
+    await until(() => chunks.length > 0 && open.size === 0)
   } finally {
     const closed = new Promise(resolve => child.once('close', resolve))
     child.kill('SIGINT')
