@@ -1,5 +1,6 @@
 // The exercises of the editor: the judge finds what is broken, and accepts what is right.
 import { expect } from 'chai'
+import { lessonIn } from '../../../site/lessons/lesson-link.ts'
 import { EXERCISES, exerciseIn, exerciseLinkOf, programOf } from '../../../site/lab/exercises.ts'
 import { verdictOf } from '../../../site/lab/judge.ts'
 import { readDocument } from '../../support/document.ts'
@@ -52,6 +53,14 @@ describe('an exercise', () => {
       for (const part of [title, task, `\`#exercise=${id}\``, `\`\`\`js\n${solution}\`\`\``])
         expect(page).to.contain(part)
       expect(sheet).to.contain(`\`#exercise=${id}\``)
+    }
+  })
+
+  it('is on these two pages by a link that leads to it, and so is each lesson', () => {
+    for (const page of ['docs/teaching.md', 'docs/teaching-sheet.md']) {
+      const codes = [...readDocument(page).matchAll(/`#((?:lesson|exercise)=[^`]+)`/g)].map(([, code = '']) => code)
+      expect(codes).to.have.length.above(10)
+      for (const code of codes) expect(lessonIn(code) ?? exerciseIn(code), code).not.to.equal(undefined)
     }
   })
 
