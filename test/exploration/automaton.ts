@@ -33,8 +33,6 @@ export class Automaton<I, V> {
   readonly #runs = new Map<number, Machine<I, V>>()
   #count = 0
   #first: I | undefined
-  /** How often the code was run from its start, and how many inputs it got. */
-  readonly effort = { starts: 0, inputs: 0 }
 
   /**
    * @param keyOf two inputs with the same key are the same
@@ -53,8 +51,8 @@ export class Automaton<I, V> {
   /** Starts with this input. */
   async begin(input: I): Promise<Edge<I, V>> {
     this.#first = input
-    const machine = await this.#started()
-    await this.#take(machine, input)
+    const machine = await this.#start()
+    await machine.take(input)
     return this.#reach(machine, undefined, input)
   }
 
@@ -66,7 +64,7 @@ export class Automaton<I, V> {
   async #run(state: Reached<I, V>, input: I): Promise<Edge<I, V>> {
     const machine = this.#runs.get(state.id) ?? (await this.#again(state))
     this.#runs.delete(state.id)
-    await this.#take(machine, input)
+    await machine.take(input)
     const edge = this.#reach(machine, state, input)
     state.next.set(this.#keyOf(input), edge)
     return edge
@@ -89,23 +87,9 @@ export class Automaton<I, V> {
     const inputs: I[] = []
     let at = state
     for (; at.from !== undefined; at = at.from.state) inputs.push(at.from.input)
-    const machine = await this.#started()
-    await this.#take(machine, this.#first as I)
-    for (const input of inputs.reverse()) await this.#take(machine, input)
+    const machine = await this.#start()
+    await machine.take(this.#first as I)
+    for (const input of inputs.reverse()) await machine.take(input)
     return machine
-  }
-
-  #started(): Promise<Machine<I, V>> {
-    this.effort.starts++
-    return this.#start()
-  }
-
-  #take(machine: Machine<I, V>, input: I): Promise<void> {
-    this.effort.inputs++
-    return machine.take(input)
-  }
-
-  get size(): number {
-    return this.#count
   }
 }

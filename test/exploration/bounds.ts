@@ -30,8 +30,6 @@ import { onThreeServers, type FaultKind, type Scenario } from './world.ts'
 
 export interface Bound extends Exploration {
   readonly size: 'quick' | 'full' | 'deep'
-  /** It stops after this number of states, unless the run has `--deep`. Default: it goes on to the end. */
-  readonly mostStates?: number
 }
 
 /** The faults that strike at one moment. */
@@ -42,8 +40,6 @@ type Make = (scenario: Scenario, faults?: number, kinds?: readonly FaultKind[]) 
 const quick: Make = (scenario, faults = 0, kinds = STRUCK) => ({ scenario, faults, kinds, size: 'quick' })
 const full: Make = (scenario, faults = 0, kinds = STRUCK) => ({ scenario, faults, kinds, size: 'full' })
 const deep: Make = (scenario, faults = 0, kinds = STRUCK) => ({ scenario, faults, kinds, size: 'deep' })
-/** Has no end within the time of a run without `--deep`. */
-const begun: Make = (...bound) => ({ ...full(...bound), mostStates: 50_000 })
 
 /** Holders work for a while, in which those that were cut off connect again. */
 const working = { worksFor: 100 }
@@ -111,12 +107,12 @@ export const explorations: readonly Bound[] = [
   full(consumers),
   full(contention(mutex, 3, working), 1),
   full(contention(mutex, 2, working), 2),
-  begun(contention(lastTicket, 3)),
-  begun(contention(readWriteLock, 3)),
-  begun(contention(semaphore(2), 3)),
-  begun(consumers, 1),
-  begun(partitioner(['a'])),
-  begun(partitioner(['a', 'b'])),
+  full(contention(lastTicket, 3)),
+  full(contention(readWriteLock, 3)),
+  full(contention(semaphore(2), 3)),
+  full(consumers, 1),
+  full(partitioner(['a'])),
+  full(partitioner(['a', 'b'])),
   full(contention(multiLock, 2), 1),
   full(rendezvous(2)),
   full(contention(mutex, 3), 1),

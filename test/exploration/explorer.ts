@@ -25,12 +25,8 @@ export interface Report {
   states: number
   /** The steps that were taken from the states. */
   steps: number
-  /** The states in which all callers have ended. */
-  ends: number
   /** The most steps of one schedule, those after a known state not included. */
   longest: number
-  /** How often a client or the server was started for it, and how many inputs they got. */
-  effort: { starts: number; inputs: number }
   failure: { schedule: Schedule; problems: readonly string[] } | undefined
   /** False if it was stopped before all states were entered. */
   isWhole: boolean
@@ -76,8 +72,8 @@ async function exploreAll(exploration: Exploration, options: ExploreOptions): Pr
   const world = await World.of(exploration.scenario)
   const kinds = kindsOf(exploration)
   const report: Report = {
-    ...{ schedules: 0, states: 0, steps: 0, ends: 0, longest: 0 },
-    ...{ effort: world.effort, failure: undefined, isWhole: false },
+    ...{ schedules: 0, states: 0, steps: 0, longest: 0 },
+    ...{ failure: undefined, isWhole: false },
   }
   /** The number of schedules from each state to an end, by the key of the state. */
   const seen = new Map<string, number>()
@@ -97,7 +93,6 @@ async function exploreAll(exploration: Exploration, options: ExploreOptions): Pr
     report.longest = Math.max(report.longest, way.length - 1)
     if (!isEnd) return false
     const problems = isOver(state) ? await world.finish(state) : [lostWakeUp(world, state)]
-    report.ends++
     onEnd?.(world.endOf(state))
     if (problems.length > 0) report.failure = { schedule: scheduleOf(way), problems }
     return problems.length > 0
@@ -118,7 +113,6 @@ async function exploreAll(exploration: Exploration, options: ExploreOptions): Pr
     report.steps++
     isStopped = (await enter(await step.take())) || onState?.(report) === true
   }
-  report.effort = world.effort
   return report
 }
 

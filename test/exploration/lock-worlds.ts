@@ -91,12 +91,6 @@ export const textbook: LockWorld = {
   kind: kinds.queue,
 }
 
-export const kazoo: LockWorld = {
-  name: 'Mutex with names of kazoo',
-  make: (client, path) => new Mutex(client, path, { dialect: 'kazoo' }),
-  kind: kinds.queue,
-}
-
 export const ticketMutex: LockWorld = {
   name: 'TicketMutex',
   make: (client, path) => new TicketMutex(client, path),

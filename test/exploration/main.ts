@@ -1,7 +1,8 @@
 // `npm run test:exploration`: explores the worlds of bounds.ts, two at a time, and prints a table. Explorations that have
 // passed are kept in .cache/exploration.json, and skipped by the next run with the same sources: so a run can be resumed.
-// Arguments select the explorations whose title contains one of them. `--deep` adds larger ones. `--write` writes the
-// table to docs/exploration.md. `--schedule 0,0,1` tells that schedule of the one exploration that is selected.
+// Arguments select the explorations whose title contains one of them. `--deep` adds larger ones, and lets each go on to its
+// end. `--write` writes the table to docs/exploration.md, also of explorations that have passed before (`--processes 0`
+// explores nothing). `--schedule 0,0,1` tells that schedule of the one exploration that is selected.
 import { fork, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -18,6 +19,8 @@ import { tableOf, withTable } from './table.ts'
 const PAGE = join(root, 'docs/exploration.md')
 /** What an exploration may need, in megabytes. */
 const HEAP = 6000
+/** How much processor time an exploration may need without `--deep`, in seconds. */
+const LONGEST = 180
 
 const { positionals: words, values: flags } = parseArgs({
   allowPositionals: true,
@@ -99,8 +102,10 @@ function explored(exploration: Bound, title: string): Promise<Result | string> {
   const child: ChildProcess = fork(fileURLToPath(new URL('row.ts', import.meta.url)), {
     execArgv: [...process.execArgv, `--max-old-space-size=${HEAP}`],
   })
-  const mostStates = flags.deep ? undefined : exploration.mostStates
-  child.send({ nth: explorations.indexOf(exploration), mostStates } satisfies Task)
+  child.send({
+    nth: explorations.indexOf(exploration),
+    seconds: flags.deep ? undefined : LONGEST,
+  } satisfies Task)
   return new Promise(resolve => {
     child.on('message', (message: Message) => {
       if ('states' in message) {

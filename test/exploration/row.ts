@@ -24,30 +24,32 @@ export type Message =
 export interface Task {
   /** The index of the exploration. */
   readonly nth: number
-  /** The number of states after which it stops; undefined if it goes on to the end. */
-  readonly mostStates: number | undefined
+  /** The seconds of processor time after which it stops; undefined if it goes on to the end. */
+  readonly seconds: number | undefined
 }
 
 const parent = process.ppid
-process.on('message', ({ nth, mostStates }: Task) => void run(explorations[nth] as Bound, mostStates))
+process.on('message', ({ nth, seconds }: Task) => void run(explorations[nth] as Bound, seconds))
 
-async function run(exploration: Bound, mostStates = Infinity): Promise<void> {
+async function run(exploration: Bound, seconds = Infinity): Promise<void> {
   const before = process.cpuUsage()
+  const cpu = () => {
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1e6
+  }
   let told = performance.now()
   const { failure, schedules, states, longest, steps, isWhole } = await explore(exploration, {
     onState({ states }) {
-      if (performance.now() - told > 1000) {
-        told = performance.now()
-        // The explorer leaves the event loop no turn, in which this process would learn that main.ts was killed.
-        if (process.ppid !== parent) process.exit(1)
-        send({ states })
-      }
-      return states >= mostStates
+      if (performance.now() - told < 1000) return false
+      told = performance.now()
+      // The explorer leaves the event loop no turn, in which this process would learn that main.ts was killed.
+      if (process.ppid !== parent) process.exit(1)
+      send({ states })
+      return cpu() > seconds
     },
   })
-  const { user, system } = process.cpuUsage(before)
   if (failure !== undefined) send({ failed: tell(exploration, await minimised(exploration, failure.schedule)) })
-  else send({ result: { schedules, states, longest, steps, cpu: (user + system) / 1e6, isWhole } })
+  else send({ result: { schedules, states, longest, steps, cpu: cpu(), isWhole } })
 }
 
 const send = (message: Message) => process.send?.(message)

@@ -142,15 +142,6 @@ export class World {
     return new World(scenario, addresses)
   }
 
-  /** How often the real code was started, and how many inputs it got. */
-  get effort(): { starts: number; inputs: number } {
-    const all = [this.#servers, ...this.#processes].map(({ effort }) => effort)
-    return {
-      starts: all.reduce((sum, { starts }) => sum + starts, 0),
-      inputs: all.reduce((sum, { inputs }) => sum + inputs, 0),
-    }
-  }
-
   /** The state in which the clients are connected, and the callers have begun. */
   async begin(faults: number): Promise<State> {
     const trace = { id: 0, size: 0, before: undefined, event: undefined }
@@ -355,7 +346,7 @@ export class World {
   }
 
   #do(state: State, nth: number, effect: Effect): State | Promise<State> {
-    const { links, known, lost } = state.processes[nth] as ProcessState
+    const { links, known, lost, heldBack } = state.processes[nth] as ProcessState
     switch (effect.is) {
       case 'dials': {
         const name = `${nth}.${links.length}`
@@ -369,8 +360,11 @@ export class World {
           ? state
           : withLink(state, nth, effect.link, { up: [...up, this.#packets.having(effect.frame, known.zxid)] })
       }
-      case 'leaves':
-        return withLink(state, nth, effect.link, { isLeft: true, down: [] })
+      case 'leaves': {
+        const left = withLink(state, nth, effect.link, { isLeft: true, down: [] })
+        // Otherwise a client that tries to connect again and again would have many connections that can be late.
+        return heldBack === 'requests' ? this.end(left, nth, effect.link) : left
+      }
       case 'records': {
         const { event, text } = effect
         if (event.is === 'lost' && lost.includes(event.id)) return state
