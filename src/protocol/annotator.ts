@@ -54,11 +54,16 @@ export class Annotator {
 
   /** Decodes and annotates a value. Returns undefined if the bytes do not fit the codec. */
   read<T>(codec: Codec<T>): T | undefined {
+    // Most attempts fail, and the stack trace of an error takes longer than the attempt. Reflect.set() never throws.
+    const limit: unknown = Reflect.get(Error, 'stackTraceLimit')
+    Reflect.set(Error, 'stackTraceLimit', 0)
     try {
       return this.#value({ is: 'record', of: codec }, '') as T
     } catch (error) {
       if (error instanceof JuteError) return undefined
       throw error
+    } finally {
+      Reflect.set(Error, 'stackTraceLimit', limit)
     }
   }
 

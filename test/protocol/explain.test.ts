@@ -8,6 +8,7 @@ import {
   LegacyConnectResponse,
   opcodes,
   operations,
+  Reader,
   ReplyHeader,
   WatcherEvent,
   xids,
@@ -91,6 +92,22 @@ describe('explain', () => {
     expect(explained('x'.repeat(41)).sentence).to.contain('data: 41 bytes')
     expect(explained('twelve bytes').dump).to.contain('  0000000c7477656c7665206279746573  data')
     expect(explained('thirteen byte').dump).to.contain('  0000000d746869727465656e2062797…  data')
+  })
+
+  it('captures no stack trace for what the bytes are not, because that takes longer than to find out', () => {
+    const before = Error.stackTraceLimit
+    const limits = new Set<number>()
+    const int = Reflect.get(Reader.prototype, 'int')
+    Reader.prototype.int = function () {
+      limits.add(Error.stackTraceLimit)
+      return int.call(this)
+    }
+    try {
+      explain(Buffer.alloc(60, 0x7f))
+    } finally {
+      Reader.prototype.int = int
+    }
+    expect([...limits, Error.stackTraceLimit]).to.deep.equal([0, before])
   })
 
   it('does not take a negative number of elements for an empty list', () => {
