@@ -48,10 +48,10 @@ interface TokenProps {
 
 function Token({ client, size, x, y, isLow, isChosen, isReachable, onChoose }: TokenProps) {
   const look = lookOf(client)
-  return (
+  const button = (
     <button
       type="button"
-      class={`token ${look}${holds(client) ? ' active' : ''}${isLow ? ' low' : ''}`}
+      class={`token ${look}${holds(client) ? ' active' : ''}`}
       style={{ left: `${x - size / 2}px`, top: `${y - size / 2}px`, width: `${size}px`, height: `${size}px` }}
       tabIndex={isReachable ? 0 : -1}
       aria-label={describeClient(client)}
@@ -71,11 +71,6 @@ function Token({ client, size, x, y, isLow, isChosen, isReachable, onChoose }: T
           <path class={client.isConfirmed ? 'star' : 'star hollow'} d={STAR} />
         </svg>
       )}
-      {!client.isConfirmed && (
-        <span class="belief" aria-hidden="true">
-          believes
-        </span>
-      )}
       {SIGNS[look] !== undefined && (
         <svg class="badge sign" viewBox="-9 -9 18 18" aria-hidden="true">
           <circle r="8.5" />
@@ -84,7 +79,24 @@ function Token({ client, size, x, y, isLow, isChosen, isReachable, onChoose }: T
       )}
     </button>
   )
+  if (client.isConfirmed) return button
+  return (
+    <>
+      {button}
+      {/* Beside the button, whose name says it too, and towards the middle of the stage. */}
+      <span
+        class="belief"
+        style={{ left: `${x}px`, top: `${y + (isLow ? -1 : 1) * (size / 2 + BELIEF)}px` }}
+        aria-hidden="true"
+      >
+        believes
+      </span>
+    </>
+  )
 }
+
+/** The distance of the middle of a word from a token, in pixels. */
+const BELIEF = 14
 
 /** Signs of states, so that they differ without colour too: a pause, a cross, a bar. */
 const SIGNS: Readonly<Record<string, string>> = {

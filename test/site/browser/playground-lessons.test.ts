@@ -1,6 +1,8 @@
 // The lessons, played to their ends in the page.
 import { expect } from 'chai'
 import type { Browser } from 'playwright-core'
+import { axeViolations } from '../../../site/checks/axe.ts'
+import { invalidHtml } from '../../../site/checks/html.ts'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import { startChromium } from '../../../environment/chromium.ts'
 import { openPlayground } from '../support/open-playground.ts'
@@ -241,6 +243,26 @@ describe('in the page, the lesson', () => {
     expect(await open.page.locator('.meaning').count()).to.equal(0)
     await open.close()
   })
+
+  for (const [width, colorScheme] of [
+    [1440, 'light'],
+    [390, 'dark'],
+  ] as const)
+    it(`passes axe and is valid HTML with a client that only believes, and an open word, at ${width} pixels`, async () => {
+      const open = await openPlayground(browser, 'lesson=stalled-holder.2', {
+        ...{ viewport: { width, height: 844 }, colorScheme, bypassCSP: true },
+      })
+      expect(await open.page.locator('.belief').count()).to.equal(1)
+      await open.page.locator('.lesson .term').first().click()
+      expect(await open.page.locator('.lesson .meaning').count()).to.equal(1)
+      expect(await axeViolations(open.page)).to.deep.equal([])
+      expect(await open.evaluate('document.documentElement.scrollWidth')).to.be.at.most(width)
+      const drawn = await open.evaluate<string>(
+        'document.body.innerHTML.replaceAll(/<(script|style).*?<\\/\\1>/gs, "")',
+      )
+      expect(await invalidHtml(drawn)).to.deep.equal([])
+      await open.close()
+    })
 
   it('says which choice was wrong, not only by colour', async () => {
     const open = await openPlayground(browser, 'lesson=herd')
