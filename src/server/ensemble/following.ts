@@ -12,14 +12,14 @@ export class Following {
   readonly #link: Link
   #isUpToDate = false
   /** The last time of a message from the leader. */
-  #heardAt: number
+  #lastMessageAt: number
 
   constructor(peer: Peer, leader: Peer, network: Network, settings: Settings) {
     this.#peer = peer
     this.#network = network
     this.#settings = settings
     this.#link = network.connect(peer, leader)
-    this.#heardAt = settings.clock.now()
+    this.#lastMessageAt = settings.clock.now()
     this.send({ kind: peer.isVoter ? 'followerInfo' : 'observerInfo', acceptedEpoch: peer.acceptedEpoch })
   }
 
@@ -37,18 +37,18 @@ export class Following {
 
   /** The silence of a leader whose process was stopped does not count. */
   excuse(): void {
-    this.#heardAt = this.#settings.clock.now()
+    this.#lastMessageAt = this.#settings.clock.now()
   }
 
   tick(): void {
     const { clock, tickTime, syncLimit } = this.#settings
     const limit = this.#isUpToDate ? syncLimit : INIT_LIMIT * syncLimit
-    if (clock.now() - this.#heardAt >= limit * tickTime) this.#peer.look()
+    if (clock.now() - this.#lastMessageAt >= limit * tickTime) this.#peer.look()
   }
 
   receive(content: MessageContent): void {
     const peer = this.#peer
-    this.#heardAt = this.#settings.clock.now()
+    this.#lastMessageAt = this.#settings.clock.now()
     switch (content.kind) {
       case 'leaderInfo':
         return this.#acceptEpoch(content.newEpoch)

@@ -243,10 +243,10 @@ export class Peer implements Role {
     const isOutvoted = this.#vote !== undefined && isLooking && beats(notification, this.#vote, favourite)
     if (isOutvoted && this.leading !== undefined && this.leading.leader === undefined) this.look()
     if (this.#part instanceof Election) this.#part.onVote(from, notification)
-    else if (isLooking) this.#tellVote(from)
+    else if (isLooking) this.#sendVote(from)
   }
 
-  #tellVote(to: Peer): void {
+  #sendVote(to: Peer): void {
     if (this.#vote === undefined || this.#part === undefined || !this.isVoter) return
     const state = this.leading === undefined ? 'following' : 'leading'
     const { electionEpoch } = this
