@@ -6,7 +6,6 @@
  * @example paths.pathProblem('/app/') // => 'a path must not end with /'
  */
 export function pathProblem(path: string, sequential = false): string | undefined {
-  if (path === lastValid) return undefined
   if (typeof path !== 'string') return 'a path must be a string'
   if (path === '') return 'a path must not be empty'
   if (path.charCodeAt(0) !== SLASH) return 'a path must start with /'
@@ -16,6 +15,8 @@ export function pathProblem(path: string, sequential = false): string | undefine
   let nodeStart = 1
   for (let i = 1; i < length; i++) {
     const c = path.charCodeAt(i)
+    // Most characters, without another comparison.
+    if (c > SLASH && c < DELETE) continue
     // The texts are made elsewhere, because V8 would compute `${i}` for each character if two of them contained it.
     if (isForbidden(c)) return forbiddenAt(i)
     if (c !== SLASH) continue
@@ -23,16 +24,12 @@ export function pathProblem(path: string, sequential = false): string | undefine
     nodeStart = i + 1
   }
   if (sequential) return undefined
-  if (isNoName(path, nodeStart, length)) return noNameAt(nodeStart, length)
-  lastValid = path
-  return undefined
+  return isNoName(path, nodeStart, length) ? noNameAt(nodeStart, length) : undefined
 }
-
-/** The last path that was valid as a whole, because calls in a row often have the same path. */
-let lastValid = '/'
 
 const forbiddenAt = (index: number): string => `the character at index ${index} is not allowed`
 const SLASH = 0x2f
+const DELETE = 0x7f
 const DOT = 0x2e
 
 /** Returns true if the name from `start` to `end` is empty, `.` or `..`. */
@@ -48,7 +45,7 @@ const noNameAt = (start: number, end: number): string =>
  * emoji are forbidden.
  */
 const isForbidden = (c: number): boolean =>
-  c <= 0x1f || (c >= 0x7f && (c <= 0x9f || (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0))
+  c <= 0x1f || (c >= DELETE && (c <= 0x9f || (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0))
 
 /**
  * Returns the path of a node's parent: '/' if the node is directly below the root.

@@ -177,20 +177,16 @@ export class Reader implements FieldReader {
     // Decodes all strings in one call, and then cuts the text if all are ASCII. That takes a seventh of the time.
     const count = this.#count(4)
     const start = this.#offset
-    const ends = new Uint32Array(count)
-    for (let i = 0; i < count; i++) {
-      this.#takeString()
-      ends[i] = this.#offset
-    }
+    for (let left = count; left > 0; left--) this.#takeString()
     const text = this.#bytes.toString('utf8', start, this.#offset)
     // A character of several bytes makes the text shorter than its bytes. No character makes it longer.
     const isByteForByte = text.length === this.#offset - start
     const all = new Array<string>(count)
-    // Each string follows four length bytes.
-    for (let i = 0, at = start + 4; i < count; i++) {
-      const end = ends[i] ?? at
+    // Reads the lengths again, because an array to keep them in costs more.
+    for (let i = 0, end = start; i < count; i++) {
+      const at = end + 4
+      end = at + this.#bytes.readInt32BE(end)
       all[i] = isByteForByte ? text.substring(at - start, end - start) : this.#bytes.toString('utf8', at, end)
-      at = end + 4
     }
     return all
   }

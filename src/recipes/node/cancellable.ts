@@ -70,9 +70,10 @@ export async function cancellable<T>(
   }
   const timer = timeout <= LONGEST_TIMER ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
   let done!: Promise<T>
+  let stopRejecting!: () => void
   try {
     return await new Promise<T>((resolve, reject) => {
-      scope.listen(() => reject(scope.reason))
+      stopRejecting = scope.listen(() => reject(scope.reason))
       done = work(scope.signal)
       done.then(resolve, reject)
     })
@@ -83,6 +84,7 @@ export async function cancellable<T>(
   } finally {
     clockOf(client).clearTimeout(timer)
     stopListening()
+    stopRejecting()
     scope.abort(ENDED)
   }
 }

@@ -8,8 +8,8 @@ export const queue: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a cancelled call waits until the server replies',
-        from: 'scope.listen(() => reject(scope.reason))',
-        to: '',
+        from: '() => reject(scope.reason)',
+        to: '() => undefined',
       },
     ],
   },
