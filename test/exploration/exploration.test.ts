@@ -54,11 +54,11 @@ describe('every schedule of a small world', function () {
   it('has the same ends, but for the names, if each of two contenders that are alike may begin', async () => {
     const scenario = contention(textbook, 2, { worksFor: 100 })
     const endsWith = async (areAlike: boolean) => {
-      const ends = await endsOf({ scenario: { ...scenario, areAlike }, faults: 1, kinds: ['cut', 'abort'] })
+      const ends = await endsOf({ scenario: { ...scenario, areAlike }, faults: 1, kinds: ['cut'] })
       return [...new Set(ends.map(withoutNames))].sort()
     }
     const reduced = await endsWith(true)
-    expect(reduced).to.have.length.greaterThan(40)
+    expect(reduced).to.have.length.greaterThan(20)
     expect(await endsWith(false)).to.deep.equal(reduced)
   })
 })
