@@ -96,7 +96,7 @@ describe('in the playground,', () => {
     expect(await open.page.locator(`[data-path="${own}"]`).count()).to.equal(0)
   })
 
-  it('deleting the holder’s node by hand shows two holders, because the first does not watch its node', async () => {
+  it('deleting the holder’s node by hand shows a holder and one that believes it, because it does not watch its node', async () => {
     const holder = Number(await open.page.locator('.token.active').getAttribute('data-client'))
     const path = await open.evaluate<string>(
       `playground.picture.servers[0].nodes.find(({owner}) => owner === ${holder}).path`,
@@ -107,7 +107,9 @@ describe('in the playground,', () => {
     expect(await open.page.locator('[data-client="0"]').count()).to.equal(1)
     await open.press('forward until it is quiet')
     expect(await open.page.locator(`[data-path="${path}"]`).count()).to.equal(0)
-    expect(await open.page.locator('.token.active').count()).to.equal(2)
+    expect(await open.page.locator('.token.active').count()).to.equal(1)
+    expect(await open.page.locator(`[data-client="${holder}"][data-role="holding"] .star.hollow`).count()).to.equal(1)
+    expect(await open.page.locator('.belief').count()).to.equal(1)
     expect(await open.page.locator('.inspector .log').textContent()).to.match(/deleted by the operator/)
   })
 
