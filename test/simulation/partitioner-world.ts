@@ -219,7 +219,8 @@ class World {
       },
       hold: (host: Host, ms: number) => {
         const fault = this.#server.faults.hold(oneOf(random, FAULT_KINDS), session(host))
-        void fault.triggered.then(() => this.#sleep(ms / 2)).then(() => fault.release())
+        // If it is cleared before it happens, there is nothing to release.
+        void fault.triggered.then(() => this.#sleep(ms / 2).then(() => fault.release()), ignore)
       },
       drop: (host: Host) => void this.#server.faults.drop(oneOf(random, FAULT_KINDS), session(host)),
       ignore: (host: Host) => {
@@ -288,3 +289,5 @@ class World {
     return seededRandom((this.#seeds += 7919))
   }
 }
+
+const ignore = () => undefined

@@ -287,12 +287,13 @@ class Simulation {
     },
     hold: ({ contestant }: Host, { random, ms }: FaultParameters) => {
       const fault = this.#server.faults.hold(oneOf(random, FAULT_KINDS), { session: contestant.client.sessionId })
+      // If it is cleared before it happens, there is nothing to release.
       void fault.triggered.then(async () => {
         this.#recordUnreachable(contestant)
         await this.#sleep(ms / 2)
         fault.release()
         this.#recordReachable(contestant)
-      })
+      }, ignore)
     },
     drop: ({ contestant: { client } }: Host, { random }: FaultParameters) =>
       void this.#server.faults.drop(oneOf(random, FAULT_KINDS), { session: client.sessionId }),
@@ -411,3 +412,5 @@ function describeEntry(what: string | Event | Transaction): string {
   if (!('zxid' in what)) return toLine(what)
   return `transaction ${what.zxid} of ${what.session}: ${what.changes.map(({ is, path }) => `${is} ${path}`).join(', ')}`
 }
+
+const ignore = () => undefined
