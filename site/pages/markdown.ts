@@ -139,7 +139,10 @@ export class Markdown {
       rules[type] = (tokens, i, options, _, self) => {
         const [token, content] = [tokens[i], tokens[type === 'th_open' ? i + 1 : i - 1]]
         if (token !== undefined && content?.content === '') token.tag = 'td'
-        else if (type === 'th_open') token?.attrSet('scope', 'col')
+        else if (type === 'th_open') {
+          token?.attrSet('scope', 'col')
+          if ((content?.content.length ?? 0) >= LONG_HEADING) token?.attrSet('class', 'long-heading')
+        }
         return self.renderToken(tokens, i, options)
       }
     rules.fence = (tokens, i) => {
@@ -197,6 +200,8 @@ interface StateBlock {
 const LONG_CELL = 30
 /** The number of characters up to which a cell stays in one line, such as `1.00 ± 0.02`. */
 const SHORT_CELL = 12
+/** A heading of so many characters gets room on a phone, or its lines would make all headings as high. */
+const LONG_HEADING = 18
 
 /** Code may be broken after these signs, but not within a name: columns of tables are narrow. */
 const breakable = (code: string): Html[] =>

@@ -1,11 +1,11 @@
 import type { NodePicture, ServerPicture } from '../../world/picture.ts'
 import { plural } from '../model/words.ts'
-import type { Box } from '../scene/layout.ts'
+import { MANY_NODES, type Box } from '../scene/layout.ts'
 import type { Props } from './props.ts'
 import { moveFocus } from './roving.ts'
 
-/** With more children than this, a parent shows them as small tiles: in the box of one server, and of three. */
-const [MANY, MANY_IN_SMALL] = [7, 3]
+/** With more children than this, a parent shows them as small tiles in the box of one of three servers. */
+const MANY_IN_SMALL = 3
 const STEP = 12
 
 /** A server: its mode, its tree, and how many sessions and watches it has. */
@@ -29,7 +29,7 @@ export function ServerBox({ playground, server, box }: Props & { server: ServerP
           {!isSmall && ` · ${plural(sessions.length, 'session')}`} · {plural(watches.length, 'watch', 'watches')}
         </small>
       </button>
-      <Tree playground={playground} server={server} many={isSmall ? MANY_IN_SMALL : MANY} />
+      <Tree playground={playground} server={server} many={isSmall ? MANY_IN_SMALL : MANY_NODES} />
     </div>
   )
 }

@@ -100,15 +100,17 @@ function spread(curve: readonly Point[], count: number): Point[] {
   return points
 }
 
-/** A row of nodes in a server's box, and the box without nodes. */
-const ROW = { height: 30, width: 60 }
+/** The children of a node are drawn with their names if there are no more of them: a line each. More share lines. */
+export const MANY_NODES = 7
+/** A node in a server's box, with an owner and watches, and the box without nodes. */
+const NODE = { height: 30, width: 88 }
 const EMPTY_BOX = 130
 
 function boxOf(stageWidth: number, stageHeight: number, clients: number): Box {
   const [across, down] = stageWidth < 520 ? [140, 150] : [250, 210]
   const width = Math.min(stageWidth - across, 380)
-  const rows = Math.ceil(clients / Math.floor((width - 20) / ROW.width))
-  const height = Math.min(stageHeight - down, 370, EMPTY_BOX + rows * ROW.height)
+  const rows = clients <= MANY_NODES ? clients : Math.ceil(clients / Math.floor((width - 20) / NODE.width))
+  const height = Math.min(stageHeight - down, 370, EMPTY_BOX + rows * NODE.height)
   return { x: stageWidth / 2, y: stageHeight / 2, width, height }
 }
 

@@ -56,6 +56,11 @@ describe('the layout of the stage', () => {
             }
         })
 
+  it('gives a server room for the nodes of its clients: a line each, or several in a line if they are many', () => {
+    const heightFor = (clients: number) => layoutOf(1000, 620, clients, 1).servers[0]?.height ?? 0
+    expect([2, 7, 12].map(clients => (heightFor(clients) - heightFor(1)) / 30)).to.deep.equal([1, 6, 2])
+  })
+
   it('places the first client at the top, and the others clockwise', () => {
     const [, first, second] = layoutOf(800, 600, 8, 1).clients as [Point, Point, Point]
     expect(first.x).to.be.closeTo(400, 1)
