@@ -40,7 +40,7 @@ export interface PerformerOwner extends FrameCounterOwner {
   marked(): void
   opened(): void
   failed(error: Error): void
-  /** Called with each frame of a shared session. The sessions are numbered in order if they are opened one by one. */
+  /** Called with each frame of the work of a shared session. The sessions are numbered in order if they are opened one by one. */
   readonly observed?: (session: number, frame: ObservedFrame) => void
 }
 
@@ -236,8 +236,9 @@ export class Performer {
       observer: onRearmed => {
         const count = this.#counter.observer(onRearmed)
         return frame => {
-          count(frame)
-          observed(session, frame)
+          const isWork = count(frame)
+          if (isWork) observed(session, frame)
+          return isWork
         }
       },
     }

@@ -70,10 +70,10 @@ export class FrameCounter {
   }
 
   /**
-   * Returns the option `onFrame` for one session.
+   * Returns the option `onFrame` for one session, which returns true for a frame of work.
    * @param onRearmed called when the server has accepted the watches after a reconnect
    */
-  observer(onRearmed: () => void = () => undefined): (frame: ObservedFrame) => void {
+  observer(onRearmed: () => void = () => undefined): (frame: ObservedFrame) => boolean {
     /** The requests in flight that are no work, by xid. They are needed because a reply does not name its operation. */
     const inFlight = new Map<number, Counts>()
     return ({ from, bytes, first }) => {
@@ -90,6 +90,7 @@ export class FrameCounter {
       if (counts === traffic.work || first) this.#owner.framePassed()
       else this.#owner.otherFramePassed()
       if (from === 'server' && !first && xidOf(bytes) === xids.setWatches) onRearmed()
+      return counts === traffic.work
     }
   }
 

@@ -176,8 +176,7 @@ class Recorder {
     this.#happenings?.push(markOf(this.#laneOf(member), performance.now() - this.#begun))
   }
 
-  #onFrame(who: number, { from, bytes, first }: ObservedFrame): void {
-    if (first) return
+  #onFrame(who: number, { from, bytes }: ObservedFrame): void {
     const opcodes = this.#opcodes[who]
     const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const xid = frame.readInt32BE(0)
@@ -185,8 +184,8 @@ class Recorder {
     if (from === 'client') opcodes?.set(xid, frame.readInt32BE(4))
     else opcodes?.delete(xid)
     if (this.#happenings === undefined) return
-    const event = eventOf({ who, at: performance.now(), from, bytes, xid, opcode }, this.#begun, this.#directory)
-    // Skip the frames of the benchmark itself.
-    if (event.op !== 'sync' && event.op !== 'ping') this.#happenings.push(event)
+    this.#happenings.push(
+      eventOf({ who, at: performance.now(), from, bytes, xid, opcode }, this.#begun, this.#directory),
+    )
   }
 }
