@@ -39,7 +39,8 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
     const letters = 'abcdefghijklmnopqrstuvwx'.split('')
     await Promise.all(letters.map((letter, i) => (values[i % values.length] as SharedValue).update(append(letter))))
     expect((await stored()).split('').sort()).to.deep.equal(letters)
-    for (const client of clients) expect(await markers(client)).to.deep.equal([])
+    await Promise.all(clients.map(client => client.settled()))
+    expect(await markers(fixture.observer)).to.deep.equal([])
   })
 
   itInVirtualTime(
