@@ -156,6 +156,25 @@ describe('in the page, the lesson', () => {
       await open.close()
     })
 
+  for (const { link, plays } of [
+    { link: 'lesson=herd', plays: true },
+    { link: 'lesson=cut-off-follower', plays: true },
+    { link: 'lesson=order-of-answers.2', plays: false },
+  ])
+    it(`on a phone, has its buttons above all else, wherever the window is scrolled to: ${link}`, async () => {
+      const open = await openPlayground(browser, link, { viewport: { width: 390, height: 844 } })
+      expect(await open.evaluate(COVERED)).to.deep.equal([])
+      await open.page.locator('.choice').first().click()
+      if (plays) {
+        await open.until('playground.lessons.shown.isPlaying')
+        expect(await open.evaluate(`[playground.lessons.shown.isPlaying, ...${COVERED}]`)).to.deep.equal([true])
+        await hasten(open.page)
+      }
+      await open.idle()
+      expect(await open.evaluate(COVERED)).to.deep.equal([])
+      await open.close()
+    })
+
   it('on a phone, is in view when it is chosen in the list, and the list when the lesson is left', async () => {
     const open = await openPlayground(browser, '', { viewport: { width: 390, height: 844 } })
     const topOf = (selector: string) =>
@@ -276,6 +295,20 @@ describe('in the page, the lesson', () => {
 })
 
 const PAPER = { top: '15mm', bottom: '15mm', left: '15mm', right: '15mm' }
+
+/** The buttons of a lesson that something lies over, with how far the window was scrolled then. */
+const COVERED = `(() => {
+  const covered = []
+  for (let top = 0; top < document.documentElement.scrollHeight; top += 30) {
+    scrollTo({ top, behavior: 'instant' })
+    for (const button of document.querySelectorAll('.lesson .buttons button')) {
+      const { x, y, width, height } = button.getBoundingClientRect()
+      const seen = document.elementFromPoint(x + width / 2, y + height / 2)
+      if (!button.contains(seen)) covered.push(button.textContent + ' at ' + top + ': ' + seen?.className)
+    }
+  }
+  return covered
+})()`
 
 /** Shows at once what the lesson plays. */
 const hasten = (page: { evaluate: (expression: string) => Promise<unknown> }) =>
