@@ -18,15 +18,18 @@ export interface Verdict {
   readonly unfinished: readonly number[]
   /** The programs that failed. */
   readonly failures: readonly { readonly client: number; readonly message: string; readonly line: number | undefined }[]
+  /** The number of notifications to all clients. */
+  readonly notifications: number
 }
 
-export function verdictOf({ clients, holdings, now }: Picture): Verdict {
+export function verdictOf({ clients, holdings, now, counters }: Picture): Verdict {
   return {
     overlaps: overlapsIn(holdings, now),
     entries: holdings.length,
     outside: clients.filter(({ id }) => !holdings.some(({ client }) => client === id)).map(({ id }) => id),
     unfinished: clients.filter(({ process, ended }) => process !== 'dead' && ended === undefined).map(({ id }) => id),
     failures: clients.flatMap(({ id, ended }) => (ended?.error ? [{ client: id, ...ended.error }] : [])),
+    notifications: counters.all.byKind.notification,
   }
 }
 

@@ -1,24 +1,70 @@
 // What the judge says, as sentences.
+import type { Exercise } from '../../lab/exercises.ts'
 import type { Overlap, Verdict } from '../../lab/judge.ts'
 import { plural, seconds } from './words.ts'
 
 export const describeOverlap = ({ clients: [one, other], from, until }: Overlap): string =>
   `Client ${one} and client ${other} were inside at the same time, from ${seconds(from)} to ${seconds(until)}.`
 
+/** What is said of a run. */
+export interface Judgement {
+  readonly text: string
+  readonly isBad: boolean
+}
+
+/** Says whether a program solves the exercise that it began with. Without one, only what happened. */
+export const judgementOn = (verdict: Verdict, exercise: Exercise | undefined): Judgement =>
+  exercise === undefined
+    ? { text: describeVerdict(verdict), isBad: verdict.overlaps.length > 0 || verdict.failures.length > 0 }
+    : solutionOf(exercise, verdict)
+
+function solutionOf({ symptom }: Exercise, verdict: Verdict): Judgement {
+  const { overlaps, entries, failures, notifications } = verdict
+  const wrong = [
+    ...(entries === 0 ? ['no client called enter().'] : []),
+    ...(overlaps.length > 0 ? [`${overlapsOf(verdict)}.`] : []),
+    ...(failures.length > 0 ? [`${plural(failures.length, 'program')} failed.`] : []),
+    ...remainderOf(verdict),
+    ...(symptom === 'herd' && entries > 0 ? herdOf(verdict) : []),
+  ]
+  if (wrong.length > 0) return { text: `Not solved: ${wrong.join(' ')}`, isBad: true }
+  const notified = symptom === 'herd' ? `, with ${plural(notifications, 'notification')}` : ''
+  const text = `Solved: one client at a time, ${entriesOf(verdict)}, each program has ended${notified}.`
+  return { text, isBad: false }
+}
+
+/** Says whether too many were notified. Who waits needs one notification; the first client does not wait. */
+function herdOf({ entries, notifications }: Verdict): string[] {
+  if (notifications === 0) return ['no client was notified: those that wait have asked again and again.']
+  if (notifications < entries) return []
+  return [`${plural(notifications, 'notification')}, and one for each client that waits is enough: ${entries - 1}.`]
+}
+
 /** Says whether only one client was inside at a time, and which clients never were, or still run. */
-export function describeVerdict({ overlaps, entries, outside, unfinished }: Verdict): string {
+function describeVerdict(verdict: Verdict): string {
+  const { overlaps, entries, unfinished } = verdict
+  const remainder = remainderOf(verdict)
   const inside =
     entries === 0
       ? unfinished.length > 0
         ? 'The judge has seen no call of enter() in this run, so there is nothing to judge.'
         : 'No client called enter(), so there is nothing to judge.'
       : overlaps.length > 0
-        ? `Broken: ${plural(overlaps.length, 'overlap')} in ${plural(entries, 'entry', 'entries')}.`
-        : `Right so far: one client at a time, ${plural(entries, 'entry', 'entries')}.`
-  const left = entries > 0 && outside.length > 0 ? ` ${listOf(outside)} never entered.` : ''
-  const running = unfinished.length > 0 ? ` ${listOf(unfinished)} did not end.` : ''
-  return `${inside}${left}${running}`
+        ? `Broken: ${overlapsOf(verdict)}.`
+        : `${remainder.length > 0 ? 'No overlap' : 'Right'} so far: one client at a time, ${entriesOf(verdict)}.`
+  return [inside, ...remainder].join(' ')
 }
+
+const entriesOf = ({ entries }: Verdict): string => plural(entries, 'entry', 'entries')
+
+const overlapsOf = (verdict: Verdict): string =>
+  `${plural(verdict.overlaps.length, 'overlap')} in ${entriesOf(verdict)}`
+
+/** Says which clients never were inside, and which still run. */
+const remainderOf = ({ entries, outside, unfinished }: Verdict): string[] => [
+  ...(entries > 0 && outside.length > 0 ? [`${listOf(outside)} never entered.`] : []),
+  ...(unfinished.length > 0 ? [`${listOf(unfinished)} did not end.`] : []),
+]
 
 const listOf = (clients: readonly number[]): string =>
   `${clients.length === 1 ? 'Client' : 'Clients'} ${clients.join(', ').replace(/, (\d+)$/, ' and $1')}`

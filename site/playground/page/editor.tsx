@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { ABILITIES } from '../../lab/abilities.ts'
 import { exerciseLinkOf, EXERCISES } from '../../lab/exercises.ts'
 import { LONGEST_PROGRAM } from '../../lab/program-link.ts'
-import { describeOverlap, describeVerdict } from '../model/verdict.ts'
+import { describeOverlap, judgementOn } from '../model/verdict.ts'
 import { Prose } from './lesson-card.tsx'
 import type { Props } from './props.ts'
 
@@ -125,6 +125,7 @@ function Text({ playground }: Props) {
 function Judged({ playground }: Props) {
   const { editor, view } = playground
   const verdict = editor.verdictOn(view.world)
+  const judgement = verdict && judgementOn(verdict, editor.exercise)
   return (
     <div class="verdict" aria-live="polite">
       {verdict === undefined && editor.isShown && (
@@ -139,8 +140,8 @@ function Judged({ playground }: Props) {
       )}
       {verdict !== undefined && (
         <>
-          <p class={verdict.overlaps.length > 0 || verdict.failures.length > 0 ? 'bad' : 'sentence'}>
-            <b>{describeVerdict(verdict)}</b>
+          <p class={judgement?.isBad === true ? 'bad' : 'sentence'}>
+            <b>{judgement?.text}</b>
           </p>
           <ul class="links">
             {verdict.overlaps.slice(0, LISTED).map(overlap => (

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { lessonIn } from '../../../site/lessons/lesson-link.ts'
 import { EXERCISES, exerciseIn, exerciseLinkOf, programOf } from '../../../site/lab/exercises.ts'
 import { verdictOf } from '../../../site/lab/judge.ts'
+import { judgementOn } from '../../../site/playground/model/verdict.ts'
 import { readDocument } from '../../support/document.ts'
 import { runProgram } from '../support/in-process-world.ts'
 
@@ -10,7 +11,14 @@ const judged = async (text: string, clients: number) => {
   const world = await runProgram(text, { clients })
   const picture = world.picture()
   await world.close()
-  return { ...verdictOf(picture), notifications: picture.counters.all.byKind.notification }
+  return verdictOf(picture)
+}
+
+/** What the judge says of an exercise that nobody has mended. */
+const NOT_SOLVED = {
+  overlap: /^Not solved: \d+ overlaps? in \d+ entries\.$/,
+  'never enters': /^Not solved: Clients? [\d and,]+ never entered\. Clients? [\d and,]+ did not end\.$/,
+  herd: /^Not solved: \d\d notifications, and one for each client that waits is enough: 11\.$/,
 }
 
 describe('an exercise', () => {
@@ -18,18 +26,26 @@ describe('an exercise', () => {
     const { id, clients, symptom } = exercise
 
     it(`is broken as it says: ${id}`, async () => {
-      const { overlaps, outside, unfinished, failures, notifications } = await judged(exercise.broken, clients)
+      const verdict = await judged(exercise.broken, clients)
+      const { overlaps, outside, unfinished, failures, notifications } = verdict
       expect(failures).to.deep.equal([])
       expect(overlaps.length > 0, 'overlaps').to.equal(symptom === 'overlap')
       expect(outside.length > 0, 'outside').to.equal(symptom === 'never enters')
       expect(unfinished).to.deep.equal(outside)
       if (symptom === 'herd') expect(notifications).to.be.above((clients * (clients - 1)) / 2)
+      const { text, isBad } = judgementOn(verdict, exercise)
+      expect(text).to.match(NOT_SOLVED[symptom])
+      expect(isBad).to.equal(true)
     })
 
     it(`is mended by its solution: ${id}`, async () => {
       const { notifications, ...verdict } = await judged(exercise.solution, clients)
       expect(verdict).to.deep.equal({ overlaps: [], entries: clients, outside: [], unfinished: [], failures: [] })
       if (symptom === 'herd') expect(notifications).to.be.below(clients)
+      expect(judgementOn({ notifications, ...verdict }, exercise)).to.deep.equal({
+        text: `Solved: one client at a time, ${clients} entries, each program has ended${symptom === 'herd' ? ', with 11 notifications' : ''}.`,
+        isBad: false,
+      })
     })
 
     it(`has at most thirty lines, which fit into the editor: ${id}`, () => {
@@ -45,6 +61,15 @@ describe('an exercise', () => {
         expect(exerciseIn(exerciseLinkOf(id, part))).to.deep.equal(programOf(exercise, part))
     })
   }
+
+  it('of a herd is not solved by a program that asks again and again, nor by one that never enters', async () => {
+    const exercise = EXERCISES.find(({ symptom }) => symptom === 'herd') ?? expect.fail()
+    const asking = exercise.solution.replace('if (stat !== null) await gone', 'if (stat !== null) await sleep(20)')
+    const polling = asking.replace(', { watch: wake }', '')
+    expect(judgementOn(await judged(polling, exercise.clients), exercise).text).to.match(/^Not solved: no client was/)
+    const idle = judgementOn(await judged('await sleep(1)', exercise.clients), exercise)
+    expect(idle).to.deep.equal({ text: 'Not solved: no client called enter().', isBad: true })
+  })
 
   it('is on the page for teachers with its task, its link and its solution, and on the sheet', () => {
     const page = readDocument('docs/teaching.md')

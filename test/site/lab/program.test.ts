@@ -25,10 +25,11 @@ await zk.delete('/lock')`
 
 describe('a program of the editor', () => {
   it('runs at each client, with the recipes of the package', async () => {
-    const verdict = await judged(`const held = await new Mutex(zk, '/lock').acquire()
+    const { notifications, ...verdict } = await judged(`const held = await new Mutex(zk, '/lock').acquire()
 enter(); await sleep(10 * me); leave()
 await held.release()`)
     expect(verdict).to.deep.equal({ overlaps: [], entries: 3, outside: [], unfinished: [], failures: [] })
+    expect(notifications).to.be.above(0)
   })
 
   it('sends frames that the log of the world has, and no others', async () => {
