@@ -100,7 +100,9 @@ export class Painter {
   #links({ servers }: Picture): void {
     for (const one of servers)
       for (const other of servers) {
-        const link = one.id < other.id ? linkBetween(this.#layout, one.id, other.id) : undefined
+        // A stopped server has no connections.
+        const isLinked = one.id < other.id && one.mode !== 'stopped' && other.mode !== 'stopped'
+        const link = isLinked ? linkBetween(this.#layout, one.id, other.id) : undefined
         const isCut = one.isCutOff || other.isCutOff
         if (link !== undefined) this.#stroke(link, isCut ? 'event' : 'replication', isCut ? 1 : 3, isCut ? [2, 8] : [])
       }

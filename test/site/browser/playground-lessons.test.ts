@@ -41,6 +41,18 @@ describe('in the page, the lesson', () => {
       await open.close()
     })
 
+  it('draws a line between each two servers, but none to one that is stopped', async () => {
+    for (const [link, lines] of [
+      ['lesson=election', ['1 2', '1 3', '2 3']],
+      ['lesson=election.6', ['1 3']],
+    ] as const) {
+      const open = await openPlayground(browser, link)
+      expect(await open.evaluate("playground.picture.servers[1].mode === 'stopped'")).to.equal(lines.length === 1)
+      await open.until(`${LINKS}.join() === '${lines.join()}'`)
+      await open.close()
+    }
+  })
+
   it('can be sent from the step that is shown', async () => {
     const open = await openPlayground(browser, 'lesson=chain.2', { permissions: ['clipboard-read', 'clipboard-write'] })
     expect(await open.page.locator('.lesson').getAttribute('data-step')).to.equal('2')
@@ -308,6 +320,17 @@ const COVERED = `(() => {
     }
   }
   return covered
+})()`
+
+/** The pairs of servers with a line: in the middle between their boxes, something is painted. */
+const LINKS = `(() => {
+  const canvas = document.querySelector('.stage canvas')
+  const painted = (one, other) => [...canvas.getContext('2d').getImageData(
+    (one.offsetLeft + one.offsetWidth / 2 + other.offsetLeft + other.offsetWidth / 2) / 2 - 5,
+    (one.offsetTop + one.offsetHeight / 2 + other.offsetTop + other.offsetHeight / 2) / 2 - 5, 10, 10).data].some(Boolean)
+  const boxes = [...document.querySelectorAll('.server')]
+  return boxes.flatMap((one, i) => boxes.slice(i + 1).filter(other => painted(one, other)).map(
+    other => one.dataset.server + ' ' + other.dataset.server))
 })()`
 
 /** Shows at once what the lesson plays. */
