@@ -60,7 +60,7 @@ export const quorum: Lesson = {
           { settle: true },
         ],
         explanation:
-          'Yes, and as fast as before. The leader had one `ack`, from server 1. Server 2 still shows the old tree, and its zxid is smaller.',
+          'Client 1 has its answer, as fast as before. The leader had one `ack`, from server 1. Server 2 still shows the old tree, and its zxid is smaller.',
         focus: { server: 2 },
       },
     },
@@ -138,7 +138,7 @@ export const election: Lesson = {
     },
     {
       play: [],
-      text: 'The logs of servers 1 and 2 end with the same zxid. Each has sent the other a vote for itself.',
+      text: 'The logs of servers 1 and 2 end with the same zxid. Each has sent the other a vote for itself. A server changes its vote when it hears of a better one. A greater zxid is better, because that log is longer. If the zxids are equal, the greater server number is better.',
       focus: { message: { kind: 'vote', from: 2, to: 1 } },
       question: {
         text: 'Which of them will lead?',
@@ -150,7 +150,7 @@ export const election: Lesson = {
         answer: 1,
         play: [{ untilMessage: { kind: 'vote', from: 1, to: 2 } }, { wait: 2 }],
         explanation:
-          'The longer log wins. If the logs are equal, the greater number wins. Server 1 learns of the better vote, and changes its own. Both now vote for server 2. They wait 200 ms, in case a better vote is on its way.',
+          'The logs are equal, so the greater number wins. Server 1 learns of the better vote, and changes its own. Both now vote for server 2. They wait 200 ms, in case a better vote is on its way.',
         focus: { message: { kind: 'vote', from: 1, to: 2 } },
       },
     },
@@ -160,7 +160,7 @@ export const election: Lesson = {
       focus: { message: { kind: 'leaderInfo' } },
       question: {
         text: 'Server 3 has been alone for more than five seconds too. What does it do?',
-        choices: ['It still leads its own clients', 'It has stopped to lead, and serves no client'],
+        choices: ['It still leads its own clients', 'It has stopped leading, and serves no client'],
         answer: 1,
         play: [
           { do: { kind: 'call', client: 1, call: { op: 'create', path: '/kept', data: '', mode: 'persistent' } } },

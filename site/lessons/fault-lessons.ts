@@ -82,7 +82,7 @@ export const stalledHolder: Lesson = {
         { do: { kind: 'delete node', path: '/lock' } },
         { settle: true },
       ],
-      text: 'What if the data are in ZooKeeper itself? Client 1 works again. This time it is stopped for only 3 seconds, so its session survives. But an operator has deleted the nodes of the lock meanwhile. The server has notified client 1, but a stopped process reads nothing. Its write is one of `guard()`, which a lock has for this case.',
+      text: 'What if the data are in ZooKeeper itself? Client 1 works again. This time it is stopped for only 3 seconds, so its session survives. But an operator has deleted the nodes of the lock meanwhile. The server has notified client 1, but a stopped process reads nothing. It writes with `guard()`, a method of the lock that adds an operation of its own to the transaction of the write.',
       focus: { client: 1 },
       question: {
         text: 'Client 1 writes when it goes on. What happens?',
@@ -110,11 +110,11 @@ export const lostAnswer: Lesson = {
       question: {
         text: 'The connection of client 2 ends before the answer arrives. What does client 2 know of its node?',
         choices: [
-          'Neither: it cannot know',
           'That it exists, because the request was sent',
+          'Nothing: it may exist or not',
           'That it does not exist, because no answer came',
         ],
-        answer: 0,
+        answer: 1,
         play: [{ until: { kind: 'answer', client: 2 } }, { wait: 8 }],
         explanation:
           'It cannot know: the request may be lost, or its answer. We see both ends, and see that the server has created the node.',
@@ -134,7 +134,7 @@ export const lostAnswer: Lesson = {
         answer: 0,
         play: [{ settle: true }],
         explanation:
-          'The server chooses another number for each create, so it would create a second node. Nobody would delete the first: when its turn came, everyone would wait for an owner that does not know of it. So the client has put a UUID, a random number, into the name. It lists the queue first, and has found its node again.',
+          'The server chooses another number for each create, so it would create a second node. Nobody would delete the first: when its turn came, everyone would wait for an owner that does not know of it. So the client has put a UUID, a random number, into the name. Before it creates a node again, it lists the queue, looks for its UUID, and finds its node.',
         focus: { frame: { kind: 'answer', client: 2 } },
       },
     },
@@ -170,7 +170,7 @@ export const cutOffFollower: Lesson = {
           { settle: true },
         ],
         explanation:
-          'Yes. The leader and the other follower are a majority. The server that is cut off does not hear of it.',
+          'The write succeeds: the leader and the other follower are a majority. The server that is cut off does not hear of it.',
         focus: { client: 2 },
       },
     },
@@ -399,8 +399,8 @@ export const reconnectStorm: Lesson = {
       question: {
         text: 'What is the zxid for?',
         choices: [
-          'The server tells with it what has changed since',
-          'The server checks with it that the client may read these nodes',
+          'So that the server can tell what has changed since',
+          'So that the server can check that the client may read these nodes',
         ],
         answer: 0,
         play: [],

@@ -296,7 +296,7 @@ export const doubleBarrier: Lesson = {
         answer: 0,
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
-          'No. It has deleted its node, has listed the others, and watches one of them. That is why the barrier is called double: the way out has one too.',
+          'It waits. It has deleted its node, has listed the others, and watches one of them. That is why the barrier is called double: the way out has one too.',
         focus: { client: 1 },
       },
     },

@@ -9,7 +9,7 @@ export const handshake: Lesson = {
   steps: [
     {
       play: [],
-      text: 'A server and a client, and no frame yet: so the messages between them are called. The line takes 5 ms in each direction.',
+      text: 'ZooKeeper is a few servers that keep a small tree of nodes for many programs, so that these programs can agree on something. Here are one server and one program: its client. They send each other frames, as messages are called, and have sent none yet. The line takes 5 ms in each direction.',
     },
     {
       play: [{ until: { kind: 'connect', direction: 'up' } }],
@@ -103,7 +103,7 @@ export const order: Lesson = {
         answer: 0,
         play: [],
         explanation:
-          'The server executes the requests of a session in the order in which they were sent. So a client need not wait for a write before it reads what it has written. A lock, for example, sends a create and a list at once. It waits for one trip to the server and back.',
+          'The server executes the requests of a session in the order in which they were sent. So a client need not wait for a write before it reads what it has written. A lock, which lets one client work at a time, uses this: it creates a node and lists all nodes of the lock at once. It waits for one trip to the server and back.',
         focus: { node: '/a' },
       },
     },
