@@ -89,7 +89,7 @@ function Tree({ playground, server, many }: Props & { server: ServerPicture; man
       aria-label={`Nodes of server ${server.id}`}
       onKeyDown={event => moveFocus(event)?.click()}
     >
-      {branch('', 0) ?? <p class="faint">no nodes yet</p>}
+      {branch('', 0) ?? <p class="faint">only the root node yet</p>}
     </div>
   )
 }

@@ -41,6 +41,22 @@ describe('in the page, the lesson', () => {
       await open.close()
     })
 
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ])
+    it(`shows all nodes in the box of one server, in a window of ${viewport.width} pixels`, async () => {
+      const open = await openPlayground(browser, '', { viewport })
+      for (const [id, nodes] of Object.entries({ 'one-trip.1': 7, 'double-barrier.2': 5 })) {
+        await open.evaluate(`void (location.hash = '#lesson=${id}')`)
+        await open.until(`document.querySelectorAll('main > .work .node').length === ${nodes}`)
+        await open.until(
+          "(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(document.querySelector('main > .work .tree'))",
+        )
+      }
+      await open.close()
+    })
+
   it('draws a line between each two servers, but none to one that is stopped', async () => {
     for (const [link, lines] of [
       ['lesson=election', ['1 2', '1 3', '2 3']],
