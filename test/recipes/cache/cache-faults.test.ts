@@ -208,19 +208,20 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
   itInVirtualTime('calls itself stale from the loss of the connection until it has read the tree again', async () => {
     const states = new Set<string>()
     let hasRead = false
-    const look = () => {
-      const { connects } = client.stats
-      if (connects > 1) states.add(`${hasRead ? 'after' : 'before'} the read: ${client.state} ${cache.state}`)
-    }
+    let look = (): void => undefined
     const { faultyDial, client } = await fixture.openWithFaults({
       onFrame: ({ from, first, bytes }) => {
         hasRead ||= !first && from === 'server' && client.stats.connects > 1 && ReplyHeader.decode(bytes).xid > 0
         // In each microtask until the frame has had all its effects.
         let looks = Promise.resolve()
-        for (let i = 0; i < 50; i++) looks = looks.then(look)
+        for (let i = 0; i < 50; i++) looks = looks.then(() => look())
       },
     })
     await using cache = tree.open(client)
+    look = () => {
+      const { connects } = client.stats
+      if (connects > 1) states.add(`${hasRead ? 'after' : 'before'} the read: ${client.state} ${cache.state}`)
+    }
     await cache.ready
     faultyDial.cut()
     await fixture.until(() => client.stats.connects > 1 && cache.state === 'live')
