@@ -102,7 +102,8 @@ export class SessionLoop {
         if (client.state !== 'connected') await client.whenConnected({ signal })
         await round(this)
       } catch (error) {
-        if (isTerminal(client.state) || isCode(error, 'CLOSED')) this.#finish(error)
+        // The server may refuse a write of a session that it has expired, before it closes the connection.
+        if (isTerminal(client.state) || isCode(error, 'CLOSED', 'SESSIONEXPIRED')) this.#finish(error)
         if (!this.isRunning) return
         if (!isCode(error, 'CONNECTIONLOSS', ...TEMPORARY) && !this.#onError(error)) return
         await pace.wait(signal)

@@ -21,6 +21,10 @@ describe(`members in ${worlds} random worlds (SEED=${seed})`, () => {
     expect(await keepInWorld(memberships, 2010930498, () => undefined)).to.deep.equal([])
   })
 
+  it('Membership tells nobody of a write that the server refuses because it has expired the session (SEED=1781768900)', async () => {
+    expect(await keepInWorld(memberships, 1781768900, () => undefined)).to.deep.equal([])
+  })
+
   it('Services have exactly the instances that are registered, in each session', async function () {
     this.timeout(20_000 + 1000 * worlds)
     const counts = await runWorlds(worlds, serveInWorld)
