@@ -43,14 +43,11 @@ export const herds = command({
   ],
   async run(context) {
     const { values, sessions, clock, out, err, signal } = context
+    const least = wholeNumberOf('least', values.least, 1) ?? 10
     const file = context.optional('FILE')
-    if (file !== undefined) {
-      const least = wholeNumberOf('least', values.least, 1) ?? 10
-      return showCaptured(context, file, least, wholeNumberOf('port', values.port, 1))
-    }
+    if (file !== undefined) return showCaptured(context, file, least, wholeNumberOf('port', values.port, 1))
     const every = (secondsOf('every', values.every) ?? 2) * 1000
     const until = clock.now() + (secondsOf('for', values.for) ?? 60) * 1000
-    const least = wholeNumberOf('least', values.least, 1) ?? 10
     const target = await sessions.target()
     const samples: WatchSample[] = []
     const problems = new Set<string>()
