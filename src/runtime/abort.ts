@@ -1,5 +1,11 @@
 // Listening to AbortSignals, the signals of our own work, and a lazy AbortController.
 
+/**
+ * The property key of the method of a {@link Scope} that {@link onAbort} calls. All copies of this package in one process
+ * share it, because the recipes of one may call the client of another.
+ */
+const listen: unique symbol = Symbol.for('zkwire.Scope.listen')
+
 /** The callbacks that share one listener, and the function that removes the listener. */
 interface SharedListener {
   readonly callbacks: Set<() => void>
@@ -16,7 +22,7 @@ const sharedListeners = new WeakMap<AbortSignal, SharedListener>()
  */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal === undefined || signal.aborted) return nothing
-  if (signal instanceof Scope) return signal.listen(callback)
+  if (listen in signal) return (signal as unknown as Scope)[listen](callback)
   const listener = sharedListeners.get(signal) ?? listenTo(signal)
   listener.callbacks.add(callback)
   return () => {
@@ -27,6 +33,8 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
 /**
  * Aborts the controller with the signal's reason when the signal aborts, or at once if it has aborted. Returns a
  * function that stops listening.
+ * @param controller an AbortController. Its class is not named, because this file is among the public declarations, and
+ * some users have no type AbortController.
  */
 export function forwardAbort(
   signal: AbortSignal | undefined,
@@ -133,7 +141,7 @@ export class Scope {
   }
 
   /** See {@link onAbort}. */
-  listen(callback: () => void): () => void {
+  [listen](callback: () => void): () => void {
     return this.#callbacks.add(callback)
   }
 }

@@ -3,6 +3,10 @@ import { getEventListeners } from 'node:events'
 import { Abort, forwardAbort, inScope, onAbort, Scope, untilAborted } from '../../src/runtime/abort.ts'
 import { failureOf } from '../support/settled.ts'
 
+/** The same file as a module of its own, as in a process with two copies of the package. */
+const copy = '../../src/runtime/abort.ts?copy'
+const { Scope: ForeignScope } = (await import(copy)) as { Scope: typeof Scope }
+
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
 
 describe('onAbort', () => {
@@ -16,9 +20,14 @@ describe('onAbort', () => {
     expect(listeners(signal)).to.equal(0)
   })
 
+  it('meets a scope of another copy of the package here', () => {
+    expect(ForeignScope).not.to.equal(Scope)
+  })
+
   for (const [name, create] of [
     ['an AbortController', () => new AbortController()],
     ['our own scope', () => new Scope()],
+    ['a scope of another copy of the package', () => new ForeignScope()],
   ] as const)
     it(`calls back once and in order, except callbacks that have been removed, even during the abort, for ${name}`, () => {
       const controller = create()

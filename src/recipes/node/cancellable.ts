@@ -73,7 +73,7 @@ export async function cancellable<T>(
   let stopRejecting!: () => void
   try {
     return await new Promise<T>((resolve, reject) => {
-      stopRejecting = scope.listen(() => reject(scope.reason))
+      stopRejecting = onAbort(scope.signal, () => reject(scope.reason))
       done = work(scope.signal)
       done.then(resolve, reject)
     })
