@@ -184,7 +184,8 @@ describe('an embedded ensemble, controlled as a whole,', () => {
     })
 
     it('reports the syncs that wait for its followers, and how long requests have waited', async () => {
-      await using server = await Server.start({ servers: 3, tickTime: 2000 })
+      const clock = new VirtualClock()
+      await using server = await Server.start({ servers: 3, clock })
       const { leader, followers } = server
       await using client = await connect(leader?.connectString ?? '')
       await client.create('/x')
@@ -194,15 +195,17 @@ describe('an embedded ensemble, controlled as a whole,', () => {
       }
       expect([await figure('pending_syncs'), await figure('max_latency')]).to.deep.equal([0, 0])
       for (const follower of followers) follower.lag(150)
-      const calls = [
+      const replies = Promise.all([
         client.setData('/x', ''),
         client.sync('/'),
         client.sync('/'),
         client.setData('/x', 'new'),
         client.sync('/'),
-      ]
-      await until(async () => (await figure('pending_syncs')) === 2)
-      await Promise.all(calls)
+      ])
+      const pass50ms = (condition: () => boolean | Promise<boolean>) => until(() => clock.advance(50).then(condition))
+      await pass50ms(async () => (await figure('pending_syncs')) === 2)
+      await pass50ms(trackSettled(replies))
+      for (const follower of followers) follower.lag(0)
       expect(await figure('pending_syncs')).to.equal(0)
       expect(await figure('max_latency')).to.be.at.least(300)
       expect(await figure('avg_latency')).to.be.within(1, await figure('max_latency'))
