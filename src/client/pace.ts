@@ -33,7 +33,7 @@ export class Pace {
   #connects = 0
   #rounds = 0
   /** When the present round began. */
-  #since = 0
+  #roundBegan = 0
 
   constructor(client: PacedClient, sources: Sources) {
     this.#client = client
@@ -47,12 +47,12 @@ export class Pace {
   async wait(signal: AbortSignal | undefined): Promise<void> {
     const { clock, random } = this.#sources
     const { connects } = this.#client.stats
-    const isNew = connects !== this.#connects || clock.now() - this.#since > LONGEST_DELAY
+    const isNew = connects !== this.#connects || clock.now() - this.#roundBegan > LONGEST_DELAY
     this.#connects = connects
     this.#rounds = isNew ? 0 : this.#rounds + 1
     if (this.#rounds > FREE_ROUNDS)
       await pauseInSession(this.#client, clock, backoff(this.#rounds - FREE_ROUNDS - 1, random), signal)
-    this.#since = clock.now()
+    this.#roundBegan = clock.now()
   }
 }
 

@@ -24,7 +24,7 @@ import { Diagnostics, type DiagnosticsSettings } from './diagnostics.ts'
 import { Credentials, type Credential } from './life/credentials.ts'
 import type { LeaderCheck, LeaderCheckSettings } from './leader-check.ts'
 import { Identity, type IdentitySettings } from './life/identity.ts'
-import { SessionLease, type LeaseOwner } from './life/lease.ts'
+import { SessionLease } from './life/lease.ts'
 import { authenticate, closedDuringSasl, SaslFailure, type Mechanism } from './life/sasl.ts'
 import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './life/states.ts'
 import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
@@ -69,7 +69,7 @@ const EXPIRY = 1.5
 /** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
 const MOST_CLOSED_DURING_SASL = 3
 
-export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner {
+export class Session implements RequestsOwner, HostProviderOwner {
   readonly #settings: SessionSettings
   readonly callbacks: CallbackRunner
   readonly background = new Background()
@@ -110,7 +110,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner {
     this.requests = new Requests(this, settings)
     this.watches = new WatchManager(this)
     this.hosts = new HostProvider(servers, settings, this)
-    this.lease = new SessionLease(settings.clock, this)
+    this.lease = new SessionLease(settings.clock, () => this.#onLeaseExpired())
     this.#identity = new Identity(settings)
     this.#timeout = settings.sessionTimeout
     if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
@@ -270,7 +270,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner {
     else this.#terminate('authFailed')
   }
 
-  /** The connection has ended. Called once for each. */
+  /** The connection, or the attempt at one, has ended. Called once for each; by the provider of hosts if there is no host to dial. */
   onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void {
     this.#onDisconnected(cause)
     // A subscriber of zkwire:disconnect may have ended the session.
@@ -297,7 +297,7 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner {
     this.lease.hasExternalTimer = false
     if (isConnected(this.state)) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
-    if (this.lease.expired) this.onLeaseExpired()
+    if (this.lease.expired) this.#onLeaseExpired()
   }
 
   #dialAfter(ms: number): void {
@@ -351,13 +351,11 @@ export class Session implements RequestsOwner, HostProviderOwner, LeaseOwner {
     this.onConnectionLost(errorOfLeaving(reason), temporary(reason))
   }
 
-  // Called by the lease
-
   /**
    * The session must be presumed lost. Only a server can report that it has expired, so the client keeps offering it to
    * servers until one answers.
    */
-  onLeaseExpired(): void {
+  #onLeaseExpired(): void {
     if (isConnected(this.state)) return
     this.requests.failQueued('CONNECTIONLOSS')
     this.#credentials?.rejectPending('CONNECTIONLOSS')

@@ -6,7 +6,8 @@ import { escaped } from '../runner/text.ts'
 import { resolvePath } from './node-path.ts'
 import { quoted, wordsOf } from './words.ts'
 
-export interface CompletionOwner {
+/** What words are completed from. */
+export interface CompletionSource {
   readonly commands: CommandTable
   /** The current node, at which relative paths start. Undefined if there are none. */
   readonly current: string | undefined
@@ -28,13 +29,13 @@ export interface Candidate {
 export type Completion = readonly [candidates: readonly string[], typed: string]
 
 /** Completes the last word of the line. */
-export async function complete(line: string, owner: CompletionOwner): Promise<Completion> {
+export async function complete(line: string, source: CompletionSource): Promise<Completion> {
   const { words, openQuote } = wordsOf(line)
   const isNewWord = openQuote === undefined && (line === '' || /\s$/.test(line)) && !/\\\s$/.test(line)
   const last = isNewWord ? undefined : words.at(-1)
   const typed = last === undefined ? '' : line.slice(last.start)
   const before = (last === undefined ? words : words.slice(0, -1)).map(({ text }) => text)
-  const candidates = await candidatesOf(before, last?.text ?? '', owner)
+  const candidates = await candidatesOf(before, last?.text ?? '', source)
   return [candidates === 'files' ? [] : candidates.map(({ text, end }) => quoted(text) + end), typed]
 }
 
@@ -46,26 +47,26 @@ export async function complete(line: string, owner: CompletionOwner): Promise<Co
 export async function candidatesOf(
   before: readonly string[],
   text: string,
-  owner: CompletionOwner,
+  source: CompletionSource,
 ): Promise<readonly Candidate[] | 'files'> {
-  const { rest } = owner.hasConnectionOptions ? leadingOptions(before) : { rest: before }
+  const { rest } = source.hasConnectionOptions ? leadingOptions(before) : { rest: before }
   const [name, ...others] = rest
-  if (name === undefined && owner.hasConnectionOptions && text.startsWith('-'))
+  if (name === undefined && source.hasConnectionOptions && text.startsWith('-'))
     return matching(text, longNames(globalOptions))
-  if (name === undefined) return matching(text, owner.commands.keys())
+  if (name === undefined) return matching(text, source.commands.keys())
   if (name.startsWith('-')) return globalOptions[name.slice(2)]?.value === 'FILE' ? 'files' : []
-  const command = await owner.commands.get(name)?.()
-  return command === undefined ? [] : argumentsOf(command, others, text, owner)
+  const command = await source.commands.get(name)?.()
+  return command === undefined ? [] : argumentsOf(command, others, text, source)
 }
 
 async function argumentsOf(
   command: Command,
   before: readonly string[],
   text: string,
-  owner: CompletionOwner,
+  source: CompletionSource,
 ): Promise<readonly Candidate[] | 'files'> {
   if (command.takesProgram === true && before.includes('--')) return 'files'
-  const options = optionsOf(command, owner.hasConnectionOptions)
+  const options = optionsOf(command, source.hasConnectionOptions)
   if (text.startsWith('-')) return matching(text, longNames(options))
   const optionOf = (word: string | undefined) =>
     Object.entries(options).find(([name, { short }]) => word === `--${name}` || (short && word === `-${short}`))?.[1]
@@ -74,9 +75,9 @@ async function argumentsOf(
   const given = before.filter((word, i) => !word.startsWith('-') && optionOf(before[i - 1])?.type !== 'string').length
   const argument = command.arguments[given] ?? command.arguments.findLast(({ isRepeated }) => isRepeated)
   if (argument?.choices !== undefined) return matching(text, argument.choices)
-  if (argument?.kind === 'command') return matching(text, owner.commands.keys())
+  if (argument?.kind === 'command') return matching(text, source.commands.keys())
   if (argument?.kind === 'file') return 'files'
-  return argument?.kind === 'path' || argument?.kind === 'newPath' ? paths(text, owner) : []
+  return argument?.kind === 'path' || argument?.kind === 'newPath' ? paths(text, source) : []
 }
 
 const longNames = (options: Options): string[] => Object.keys(options).map(each => `--${each}`)
@@ -85,17 +86,17 @@ const matching = (text: string, all: Iterable<string>): Candidate[] =>
   [...all].filter(each => each.startsWith(text)).map(each => ({ text: each, end: ' ' }))
 
 /** The nodes whose paths start with the text. The only one ends with a slash if it has children. */
-async function paths(text: string, owner: CompletionOwner): Promise<readonly Candidate[]> {
-  const { current } = owner
+async function paths(text: string, source: CompletionSource): Promise<readonly Candidate[]> {
+  const { current } = source
   if (current === undefined && text === '') return [{ text: '/', end: '' }]
   if (current === undefined && !text.startsWith('/')) return []
   const parent = text.slice(0, text.lastIndexOf('/') + 1)
   const prefix = text.slice(parent.length)
   const resolved = (path: string) => resolvePath(current ?? '/', path)
-  const children = await owner.childrenOf(resolved(`${parent}.`))
+  const children = await source.childrenOf(resolved(`${parent}.`))
   // A name with a control character cannot be typed, and must not reach the terminal.
   const names = children.filter(each => each.startsWith(prefix) && escaped(each) === each).toSorted()
   const [only] = names
   if (only === undefined || names.length > 1) return names.map(each => ({ text: parent + each, end: '' }))
-  return [{ text: parent + only, end: (await owner.hasChildren(resolved(parent + only))) ? '/' : ' ' }]
+  return [{ text: parent + only, end: (await source.hasChildren(resolved(parent + only))) ? '/' : ' ' }]
 }

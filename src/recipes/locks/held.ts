@@ -152,7 +152,7 @@ export class NodeHeld extends Held {
   readonly #watching = new Scope()
   #isWatched = false
   readonly #endHold: () => void
-  readonly #since: number
+  readonly #acquiredAt: number
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
   /**
@@ -175,7 +175,7 @@ export class NodeHeld extends Held {
     this.lock = lock
     this.#ownNode = ownNode
     this.#endHold = holdLease(client)
-    this.#since = clockOf(client).now()
+    this.#acquiredAt = clockOf(client).now()
     this.#leaseLoss = leaseLossOf(client)
     this.#stopListening = this.#leaseLoss.listen(() => this.#onLeaseLost())
     if (this.#leaseLoss.isDone) this.#onLeaseLost()
@@ -215,8 +215,8 @@ export class NodeHeld extends Held {
   }
 
   /**
-   * Reports the loss now if the process was stopped for too long, and no timer has fired since; or if the lease has
-   * ended, and the caller heard of it first.
+   * Reports the loss now, if a timer or a listener would report it later: after the process was stopped for too long, or
+   * if this call comes from an earlier listener of the lease.
    */
   #checkLease(): void {
     this.validFor()
@@ -260,7 +260,7 @@ export class NodeHeld extends Held {
   }
 
   #publishEnd(): void {
-    publishEnd(this.client, this.lock, this, this.#since, this.#lost)
+    publishEnd(this.client, this.lock, this, this.#acquiredAt, this.#lost)
   }
 
   #reportLost(cause: unknown): void {

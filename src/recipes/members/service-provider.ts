@@ -58,7 +58,8 @@ export const providerChecks: Checks<ServiceProviderOptions<never>> = {
 }
 
 interface Errors {
-  readonly since: number
+  /** The time of the first. */
+  readonly firstAt: number
   count: number
 }
 
@@ -138,7 +139,7 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
    */
   noteError({ id }: Pick<ServiceInstance, 'id'>): void {
     const now = clockOf(this.#client).now()
-    const errors = this.#errorsOf(id) ?? { since: now, count: 0 }
+    const errors = this.#errorsOf(id) ?? { firstAt: now, count: 0 }
     errors.count++
     this.#errors.set(id, errors)
   }
@@ -160,8 +161,8 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
 
   /** Returns the errors that count still. Forgets all others, also those of instances that are gone. */
   #errorsOf(id: string): Errors | undefined {
-    const first = clockOf(this.#client).now() - (this.#options.downTime ?? 30_000)
-    for (const [each, { since }] of this.#errors) if (since <= first) this.#errors.delete(each)
+    const forgottenAt = clockOf(this.#client).now() - (this.#options.downTime ?? 30_000)
+    for (const [each, { firstAt }] of this.#errors) if (firstAt <= forgottenAt) this.#errors.delete(each)
     return this.#errors.get(id)
   }
 

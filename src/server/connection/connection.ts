@@ -25,7 +25,7 @@ import {
   type Outcome,
 } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
-import type { WatchOwner } from '../database/watches.ts'
+import type { Watcher } from '../database/watches.ts'
 import { ClientRequest } from './client-request.ts'
 import { answerWord, isWord } from './four-letter-words.ts'
 import { readHandshake, writeHandshakeReply } from './handshake.ts'
@@ -42,7 +42,7 @@ const NO_ZXID = -1n
 
 const emptyBody: Body = () => undefined
 
-export class ServerConnection implements WatchOwner {
+export class ServerConnection implements Watcher {
   readonly remote: Address
   readonly #server: ServerCore
   readonly #inbox: Inbox

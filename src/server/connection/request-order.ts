@@ -22,17 +22,13 @@ export class RequestOrder {
     return this.#places.length
   }
 
-  get isEmpty(): boolean {
-    return this.#places.length === 0
-  }
-
   get isFull(): boolean {
     return this.#places.length >= FULL
   }
 
   /** Runs the task when those before it have run. */
   run(task: () => void): void {
-    if (this.isEmpty) task()
+    if (this.length === 0) task()
     else this.reserve()(task)
   }
 

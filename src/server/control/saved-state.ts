@@ -7,8 +7,8 @@ import type { Database } from '../database/database.ts'
 import type { Sessions } from '../database/sessions.ts'
 import type { Node, NodeKind } from '../database/tree.ts'
 
-/** The parts of a server that its saved state contains. */
-export interface StateOwner {
+/** The data of a server, which its saved state contains. */
+export interface ServerData {
   readonly database: Database
   readonly sessions: Pick<Sessions, 'all' | 'get' | 'restore'>
 }
@@ -74,7 +74,7 @@ const nodeChecks: Checks<SavedNode> = {
 const aclChecks: Checks<{ perms: number; scheme: string; id: string }> = { perms: int, scheme: text, id: text }
 
 /** Returns the nodes, the sessions and the last zxid of a server as text. */
-export function encodeState({ database: { tree, zxid }, sessions }: StateOwner): string {
+export function encodeState({ database: { tree, zxid }, sessions }: ServerData): string {
   const sessionLines = [...sessions.all].map(({ id, password, timeout }) =>
     JSON.stringify({ id: hex64(id), password: password.toString('base64'), timeout } satisfies SavedSession),
   )
@@ -88,7 +88,7 @@ export function encodeState({ database: { tree, zxid }, sessions }: StateOwner):
  * @param now milliseconds since 1970
  * @throws Error if the text is not such a state; its message says where
  */
-export function restoreState({ database, sessions }: StateOwner, json: string, now: number): void {
+export function restoreState({ database, sessions }: ServerData, json: string, now: number): void {
   const state = JSON.parse(json) as SavedState
   requireFields(state, stateChecks, ['format', 'nodes'], 'the state')
   for (const [i, session] of (state.sessions ?? []).entries()) {

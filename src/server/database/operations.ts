@@ -17,14 +17,14 @@ import type { Database, TxnResult } from './database.ts'
 import * as reads from './reads.ts'
 import { RequestError } from './request-error.ts'
 import type { Behaviour } from './version.ts'
-import type { WatchOwner } from './watches.ts'
+import type { Watcher } from './watches.ts'
 import * as writes from './writes.ts'
 
 /** The session that sent a request. */
 interface Caller {
   session: bigint
   identities: readonly Id[]
-  watcher: WatchOwner
+  watcher: Watcher
 }
 
 /** What a request needs: only this server ('read'), the leader ('write', 'close'), or to have caught up ('sync'). */

@@ -17,12 +17,12 @@ import type { Database } from './database.ts'
 import { RequestError } from './request-error.ts'
 import { statOf } from './tree.ts'
 import type { Behaviour } from './version.ts'
-import type { WatchOwner } from './watches.ts'
+import type { Watcher } from './watches.ts'
 
 export interface ReadContext {
   database: Database
   identities: readonly Id[]
-  watcher: WatchOwner
+  watcher: Watcher
   settings: { readonly behaviour: Behaviour }
 }
 

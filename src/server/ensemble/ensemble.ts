@@ -130,7 +130,7 @@ export class Ensemble implements Cluster {
       ...(leading !== undefined && {
         ...{ learners: learners.length, synced_followers: followers, synced_non_voting_followers: 0 },
         pending_syncs: leading.pendingSyncs,
-        leader_uptime: Math.trunc(this.settings.clock.now() - peer.since),
+        leader_uptime: Math.trunc(this.settings.clock.now() - peer.enteredAt),
       }),
       local_sessions: peer.localSessions,
       ...{ looking_count: counts.looking, proposal_count: counts.proposals, commit_count: counts.commits },

@@ -67,8 +67,8 @@ export class Peer implements Role {
   #readOnly: ReadOnly | undefined
   /** The sessions that only this server knows. */
   readonly #local: Sessions
-  /** The time since which the server has been in its state. */
-  since = 0
+  /** When the server entered its state. */
+  enteredAt = 0
   /** The delay of each message to and from other servers, in milliseconds. */
   lag = 0
   cut: Cut = 'none'
@@ -172,7 +172,7 @@ export class Peer implements Role {
     if (state === 'looking') this.counts.looking++
     if (state === 'stopped') Object.assign(this.counts, { looking: 0, proposals: 0, commits: 0 })
     if (role !== this) this.core.sessions = this.sessions
-    this.since = this.core.settings.clock.now()
+    this.enteredAt = this.core.settings.clock.now()
     this.touched.clear()
     this.#pending = []
     this.#local.close()
@@ -193,7 +193,9 @@ export class Peer implements Role {
 
   get #mustServeReads(): boolean {
     const { clock, tickTime, readOnlyMode } = this.core.settings
-    return readOnlyMode && this.#state === 'looking' && clock.now() - this.since >= Math.max(READ_ONLY_AFTER, tickTime)
+    return (
+      readOnlyMode && this.#state === 'looking' && clock.now() - this.enteredAt >= Math.max(READ_ONLY_AFTER, tickTime)
+    )
   }
 
   #serveReads(): void {

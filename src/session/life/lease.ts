@@ -107,14 +107,9 @@ class Evidence {
   }
 }
 
-export interface LeaseOwner {
-  /** The session must be presumed lost. Called again if the lease was renewed and expires once more. */
-  onLeaseExpired(): void
-}
-
 export class SessionLease {
   readonly #clock: Clock
-  readonly #owner: LeaseOwner
+  readonly #onExpired: () => void
   readonly #evidence = new Evidence()
   /** When the last packet was sent that some server has answered. Undefined before the first handshake and at the end. */
   #answered: Timestamp | undefined
@@ -128,9 +123,12 @@ export class SessionLease {
   /** Created when it is first read or aborted, because most leases of sessions are neither. */
   #lost: Abort | undefined
 
-  constructor(clock: Clock, owner: LeaseOwner) {
+  /**
+   * @param onExpired called when the session must be presumed lost; again if the lease was renewed and expires once more
+   */
+  constructor(clock: Clock, onExpired: () => void) {
     this.#clock = clock
-    this.#owner = owner
+    this.#onExpired = onExpired
   }
 
   /**
@@ -248,7 +246,7 @@ export class SessionLease {
     const [who, timeout] = [this.isHeld ? 'leader' : 'server', this.#timeout]
     const detail = `no ${who} has confirmed the session for ${timeout} ms`
     this.#abort(() => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail }))
-    this.#owner.onLeaseExpired()
+    this.#onExpired()
     return Infinity
   }
 

@@ -67,11 +67,12 @@ export class HostProvider {
   /** True if the last attempt was made because the host had answered a question. */
   #hasAnswered = false
   #hasEnded = false
-  /** The number of {@link #lookUpAndDial} so far: only the last one dials. */
+  /** The number of lookups so far. */
   #lookups = 0
-  /** The number of lookups that have begun, and which of them was the last to end. */
-  #begun = 0
-  #ended = 0
+  /** The last of them that has ended. The hosts of an earlier one are older. */
+  #newestLookup = 0
+  /** The number of {@link #lookUpAndDial} so far: only the last one dials. */
+  #dials = 0
   #refreshTimer: unknown
 
   /**
@@ -256,18 +257,18 @@ export class HostProvider {
 
   /** Returns undefined if a lookup that began later has ended before: its hosts are newer. */
   async #lookUp(srv: string, attemptTimeout: number): Promise<readonly Address[] | undefined> {
-    const begun = ++this.#begun
+    const lookup = ++this.#lookups
     const hosts = await this.#settings.lookUpSrv?.(srv, { clock: this.#settings.clock, attemptTimeout })
-    if (begun < this.#ended) return undefined
-    this.#ended = begun
+    if (lookup < this.#newestLookup) return undefined
+    this.#newestLookup = lookup
     return hosts
   }
 
   /** Looks up the records, then dials. If the lookup fails, the hosts of the last successful lookup are used. */
   async #lookUpAndDial(srv: string): Promise<void> {
     const timeout = this.#attemptTimeout
-    const lookup = ++this.#lookups
-    const isOver = () => this.#hasEnded || lookup !== this.#lookups
+    const dial = ++this.#dials
+    const isOver = () => this.#hasEnded || dial !== this.#dials
     this.#backoff.onAttempt(this.#settings.clock.now(), timeout)
     try {
       const hosts = await this.#lookUp(srv, timeout)

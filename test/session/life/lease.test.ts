@@ -47,7 +47,7 @@ describe('a lease', () => {
   beforeEach(() => {
     clock = new VirtualClock()
     expiries = 0
-    lease = new SessionLease(clock, { onLeaseExpired: () => expiries++ })
+    lease = new SessionLease(clock, () => expiries++)
   })
 
   it('has no remaining time before it starts, and does not expire', async () => {
