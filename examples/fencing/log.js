@@ -34,7 +34,9 @@ export class FencedLog {
   }
 
   #fold(text, id) {
-    let [highest, data, counts] = [0n, null, false]
+    let highest = 0n
+    let data = null
+    let counts = false
     for (const line of text.split('\n')) {
       const entry = parsed(line)
       if (entry === undefined || BigInt(entry.token) < highest) continue
