@@ -36,7 +36,8 @@ describe('a replay', () => {
           const way = ways.next().value as number
           if (way === 0) await world.advance(at % 3000)
           else if (way === 1) await world.settle()
-          else for (let i = 0; i < way * 5; i++) await world.step()
+          // Each step that comes to no frame takes an hour, so the first one is enough.
+          else for (let i = 0; i < way * 5 && (await world.step()); i++);
           await world.act(command)
         }
         await world.step()
