@@ -30,6 +30,7 @@ import {
 } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { outcomeOf } from '../support/settled.ts'
 
 export interface Scene {
   client: Client
@@ -139,6 +140,8 @@ function waiting(make: Make, call: (lock: Lock | MultiLock, options: WaitOptions
     before: async ({ other }) => {
       held = await make(other).acquire()
       second = make(other).acquire()
+      // It rejects when its session is closed, if nothing has released the first.
+      void outcomeOf(second)
       await turns()
     },
     call: ({ client }, options) => call(make(client), options),

@@ -56,7 +56,9 @@ async function play(
   moment.begin()
   const outcome = outcomeOf(call(scene, { signal }))
   await turns()
-  const finished = signal.aborted ? undefined : finish?.(scene)
+  const finished = Promise.resolve(signal.aborted ? undefined : finish?.(scene))
+  // What the other process does may wait for the call. After an abort it ends with the session, and may reject.
+  void outcomeOf(finished)
   await turns()
   const ended = runsUntilAborted !== true && (await clock.until(outcome, { within: 60_000 }))
   const wasAborted = signal.aborted
@@ -70,8 +72,6 @@ async function play(
     const { watches, nodes } = stage.owned
     expect(ownedBefore.nodes, 'nodes').to.include.members([...nodes])
     if (keepsWatches !== true) expect(ownedBefore.watches, 'watches').to.include.members(watches)
-    // What the other process does may wait for the call, and ends with the session.
-    void outcomeOf(Promise.resolve(finished))
   } else {
     // What the other process does may wait for the end.
     await clock.until(Promise.all([finished, end(ended)]))

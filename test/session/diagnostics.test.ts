@@ -17,6 +17,7 @@ import { VirtualClock } from '../../src/testing/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { dataReply, reconnect, scriptedSession } from '../support/scripted-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
+import { uncaughtDuring } from '../support/uncaught-exceptions.ts'
 
 interface Messages {
   call: CallMessage[]
@@ -126,12 +127,15 @@ describe('a session', () => {
     const callers: unknown[] = []
     const listener = () => callers.push(caller.getStore())
     subscribe('zkwire:call', listener)
-    const unhandled = new Promise(resolve => process.once('unhandledRejection', resolve))
-    await published(async () => {
-      caller.run('ann', () => void client.getData('/a'))
-      connection.close()
-      expect(await unhandled).to.include({ code: 'CONNECTIONLOSS' })
-    })
+    const [unhandled, ...others] = await uncaughtDuring(() =>
+      published(async () => {
+        caller.run('ann', () => void client.getData('/a'))
+        connection.close()
+        await new Promise(resolve => setImmediate(resolve))
+      }),
+    )
+    expect(unhandled).to.include({ code: 'CONNECTIONLOSS' })
+    expect(others).to.deep.equal([])
     unsubscribe('zkwire:call', listener)
     expect(callers).to.deep.equal(['ann'])
   })

@@ -9,6 +9,10 @@ import { text } from 'node:stream/consumers'
 const root = join(import.meta.dirname, '..', '..')
 
 const LEAKING = `it('leaks', () => { setInterval(() => undefined, 1000); throw new Error('failed before it cleaned up') })`
+const REJECTING = `it('rejects', async () => {
+  void Promise.reject(new Error('nobody handles it'))
+  await new Promise(resolve => setTimeout(resolve, 1))
+})`
 const CLEAN = `it('is clean', () => undefined)`
 
 interface Report {
@@ -40,5 +44,13 @@ describe('the check for open resources', () => {
     const leaked = 'the tests have ended and these resources are still open: Timeout'
     const failed = 'failed before it cleaned up'
     expect(failures.map(({ err }) => err.message).sort()).to.deep.equal([failed, failed, leaked, leaked])
+  })
+})
+
+describe('the check for unhandled rejections', () => {
+  it('fails the test of each file, also of the later files of a process', async () => {
+    const { failures } = await runFiles(Array<string>(6).fill(REJECTING))
+    const unhandled = failures.filter(({ err }) => err.message.includes('nobody handles it'))
+    expect(unhandled).to.have.length(6)
   })
 })

@@ -1,3 +1,5 @@
+// Fails a test if a promise rejects meanwhile and nobody handles it.
+//
 // Fails the run if a test leaves a resource open, and names the resource, but still lets the run end. If mocha runs the
 // files in several processes, the check runs after each file, because mocha ends those processes. Otherwise it runs
 // after the last file. Tests must close resources inside a `describe`: an `after` outside of one runs later than the
@@ -24,7 +26,16 @@ function newResources(): string[] {
   })
 }
 
+/** Node would end a user's process, but mocha ignores the rejection. */
+const onUnhandledRejection = (reason: unknown) => {
+  throw reason
+}
+
 export const mochaHooks = {
+  // A process that runs several files removes all listeners after each.
+  beforeAll() {
+    process.off('unhandledRejection', onUnhandledRejection).prependListener('unhandledRejection', onUnhandledRejection)
+  },
   async afterAll(this: Mocha.Context) {
     const isDone = () => {
       // Mocha sets a timer for this hook even without a limit. The check would count it as a leak.
