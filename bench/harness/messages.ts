@@ -1,4 +1,4 @@
-// The messages between the main thread and a performer in another thread, process or machine.
+// The messages between the main thread and a performer in another thread or process.
 import type { Performer } from './performer.ts'
 
 export type Command = keyof Performer

@@ -240,7 +240,6 @@ function methodSection({
   seed,
   threads,
   processes,
-  fleet,
   commandLine,
   date,
   seconds,
@@ -259,7 +258,7 @@ function methodSection({
       'machine',
       `${machine.cpu}, ${machine.cores} cores, ${bytes(machine.memoryBytes)} bytes of memory, ${machine.platform}`,
     ],
-    ['client', `Node ${machine.node}, sessions spread over ${unitsOf({ threads, processes, fleet })}`],
+    ['client', `Node ${machine.node}, sessions spread over ${unitsOf({ threads, processes })}`],
     ['seed', String(seed)],
     [
       'not counted',
