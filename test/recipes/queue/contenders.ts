@@ -1,0 +1,114 @@
+// Contenders of one lock, at an embedded server in virtual time.
+import { expect } from 'chai'
+import { connect, type Client } from '../../../src/index.ts'
+import { Mutex, TicketMutex, type Held, type MutexOptions } from '../../../src/recipes/index.ts'
+import { Server, type FaultKind } from '../../../src/server/index.ts'
+import { settle, VirtualClock } from '../../../src/testing/virtual-clock.ts'
+
+export interface Contender {
+  client: Client
+  path: string
+  held: Promise<Held>
+  stop: AbortController
+  isHolding: boolean
+}
+
+export class Contenders {
+  readonly clock: VirtualClock
+  readonly server: Server
+  readonly #lock: 'Mutex' | 'TicketMutex'
+  readonly #clients: Client[] = []
+
+  private constructor(clock: VirtualClock, server: Server, lock: 'Mutex' | 'TicketMutex') {
+    this.clock = clock
+    this.server = server
+    this.#lock = lock
+  }
+
+  static async of(lock: 'Mutex' | 'TicketMutex'): Promise<Contenders> {
+    const clock = new VirtualClock()
+    return new Contenders(clock, await Server.start({ clock, listen: false }), lock)
+  }
+
+  /** Fails if a contender has left a node. */
+  async close(): Promise<void> {
+    await this.clock.until(Promise.all(this.#clients.map(client => client.settled())))
+    expect(this.nodes).to.deep.equal([])
+    await this.clock.until(Promise.all(this.#clients.map(client => client.close())))
+    await this.server.close()
+  }
+
+  async open(dial = this.server.dial): Promise<Client> {
+    const client = await this.clock.until(connect(this.server.connectString, { dial, clock: this.clock }))
+    this.#clients.push(client)
+    return client
+  }
+
+  lock(client: Client, options: MutexOptions = {}): Mutex | TicketMutex {
+    return this.#lock === 'Mutex' ? new Mutex(client, '/lock', options) : new TicketMutex(client, '/lock', options)
+  }
+
+  /** Creates the directory of the nodes, so that it does not get the ACL of the first contender. */
+  async createDirectory(): Promise<void> {
+    await this.clock.until(this.lock(await this.open()).use(() => undefined))
+  }
+
+  async join(client: Client, options?: MutexOptions): Promise<Contender> {
+    const before = new Set(this.nodes)
+    const stop = new AbortController()
+    const held: Promise<Held> = this.lock(client, options).acquire({ signal: stop.signal })
+    const contender = { client, path: '', held, stop, isHolding: false }
+    held.then(
+      () => (contender.isHolding = true),
+      () => undefined,
+    )
+    await this.turns()
+    contender.path = this.nodes.find(path => !before.has(path)) ?? ''
+    return contender
+  }
+
+  async queueUp(size: number): Promise<[Contender, Contender, Contender, Contender]> {
+    const contenders: Contender[] = []
+    for (let i = 0; i < size; i++) contenders.push(await this.join(await this.open()))
+    return contenders as [Contender, Contender, Contender, Contender]
+  }
+
+  async release({ held }: Contender): Promise<void> {
+    await this.clock.until((await this.clock.until(held, { within: 60_000 })).release())
+  }
+
+  /** Fails unless the contender, whose node was deleted, has queued again and holds the lock with another node. */
+  async expectNewNode(contender: Contender): Promise<void> {
+    const held = await this.clock.until(contender.held, { within: 60_000 })
+    expect(held.path).not.to.equal(contender.path)
+    expect(held.signal.aborted).to.equal(false)
+    await this.clock.until(held.release())
+  }
+
+  /** The nodes of the contenders, in the order of the queue. */
+  get nodes(): string[] {
+    const all = this.server.snapshot().sessions.flatMap(({ ephemerals }) => ephemerals)
+    return all.sort((a, b) => a.slice(-10).localeCompare(b.slice(-10)))
+  }
+
+  /** Lets all frames pass. */
+  async turns(): Promise<void> {
+    for (let i = 0; i < 30; i++) await settle()
+  }
+
+  /** Returns a function that counts the replies to an operation from now on, in all sessions. */
+  countOf(operation: FaultKind): () => number {
+    let count = 0
+    const wait = async (): Promise<void> => {
+      await this.server.faults.delay(operation, 0).triggered
+      count++
+      await wait()
+    }
+    wait().catch(() => undefined)
+    return () => count
+  }
+}
+
+/** Deletes the nodes of two contenders in one transaction, that of the waiter first. */
+export const deleteBoth = (waiter: Contender, holder: Contender) =>
+  holder.client.multi([{ delete: waiter.path }, { delete: holder.path }])
