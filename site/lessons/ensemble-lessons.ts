@@ -14,11 +14,16 @@ export const quorum: Lesson = {
       question: {
         text: 'What does server 1 do with this write?',
         choices: [
-          'It refuses the write: only the leader takes writes',
-          'It creates the node, and tells the other servers',
+          [
+            'It refuses the write: only the leader takes writes',
+            'A client would have to know the leader, and look for it after each election. It may send its write to any server.',
+          ],
+          [
+            'It creates the node, and tells the other servers',
+            'Another server could create the same node at this moment. Then the two would disagree on who was first.',
+          ],
           'It passes the write on to the leader',
         ],
-        answer: 2,
         play: [
           { do: { kind: 'call', client: 1, call: { op: 'create', path: '/a', data: 'one', mode: 'persistent' } } },
           { untilMessage: { kind: 'request', from: 1, to: 3 } },
@@ -36,11 +41,16 @@ export const quorum: Lesson = {
       question: {
         text: 'When does the write count?',
         choices: [
-          'Now: the leader has it in its log',
+          [
+            'Now: the leader has it in its log',
+            'If the leader crashed now, nobody else would know of the write. A client must not be told yet that it counts.',
+          ],
           'When one follower has it in its log too: two of three',
-          'When both followers have it in their logs',
+          [
+            'When both followers have it in their logs',
+            'Then one server that is down would stop all writes. The servers want to go on without it.',
+          ],
         ],
-        answer: 1,
         play: [{ untilMessage: { kind: 'commit' } }, { wait: 2 }],
         explanation:
           'A majority is enough: the leader and one `ack`. Any two majorities of three share a server, so each later leader can learn of this write from one of its voters. Now the leader sends the commit.',
@@ -53,8 +63,13 @@ export const quorum: Lesson = {
       focus: { server: 2 },
       question: {
         text: 'Does client 1 get its answer?',
-        choices: ['Yes: the leader and server 1 are enough', 'No: the leader waits until server 2 has the write too'],
-        answer: 0,
+        choices: [
+          'Yes: the leader and server 1 are enough',
+          [
+            'No: the leader waits until server 2 has the write too',
+            'Then one server that is cut off would stop all writes. Count the servers that still reach each other.',
+          ],
+        ],
         play: [
           { do: { kind: 'call', client: 1, call: { op: 'create', path: '/b', data: 'two', mode: 'persistent' } } },
           { settle: true },
@@ -71,11 +86,16 @@ export const quorum: Lesson = {
       question: {
         text: 'What does client 2 get?',
         choices: [
-          'Its answer: the leader has the write in its log',
-          'An error at once: the leader is alone',
+          [
+            'Its answer: the leader has the write in its log',
+            'The leader is one of three. If the other two elect a leader, they know nothing of this write.',
+          ],
+          [
+            'An error at once: the leader is alone',
+            'The leader does not know yet that it is alone: it has only heard nothing for a moment.',
+          ],
           'Nothing for now: the write waits for a second server',
         ],
-        answer: 2,
         play: [
           { do: { kind: 'call', client: 2, call: { op: 'create', path: '/c', data: 'three', mode: 'persistent' } } },
           { wait: 1500 },
@@ -92,11 +112,13 @@ export const quorum: Lesson = {
       question: {
         text: 'What happens to the write?',
         choices: [
-          'It is lost, so client 2 must send it again',
+          [
+            'It is lost, so client 2 must send it again',
+            'The leader still has it in its log, and has proposed it to both. What was sent on the cut line waits there.',
+          ],
           'Server 1 gets the proposal now',
-          'It waits until server 2 is back too',
+          ['It waits until server 2 is back too', 'All three are never needed: two of three are enough.'],
         ],
-        answer: 1,
         play: [{ do: { kind: 'heal', server: 1 } }, { settle: true }],
         explanation:
           'The proposal has waited on the cut line, as in TCP, and arrives. The `ack` of server 1 makes two of three, and client 2 gets its answer.',
@@ -125,11 +147,16 @@ export const election: Lesson = {
       question: {
         text: 'What do servers 1 and 2 do, which hear nothing from their leader?',
         choices: [
-          'They wait for it, because without it there can be no writes',
-          'They elect a leader at once',
+          [
+            'They wait for it, because without it there can be no writes',
+            'Two of three are a majority, and can go on without the third. Otherwise the loss of one server would stop all.',
+          ],
+          [
+            'They elect a leader at once',
+            'A leader that is silent for a moment may only be slow. An election at each pause would stop all clients each time.',
+          ],
           'They elect a leader after some seconds',
         ],
-        answer: 2,
         play: [{ untilMessage: { kind: 'vote', from: 1, to: 2 } }, { wait: 2 }],
         explanation:
           'They wait for five ticks, here five seconds. Then each looks for a leader, and sends the others a vote for itself: its own number, and the last zxid in its log.',
@@ -143,11 +170,16 @@ export const election: Lesson = {
       question: {
         text: 'Which of them will lead?',
         choices: [
-          'Server 1, which has the smaller number',
+          [
+            'Server 1, which has the smaller number',
+            'The rule says which number is better, if the zxids are equal. Read it once more.',
+          ],
           'Server 2, which has the greater number',
-          'The one whose vote was sent first',
+          [
+            'The one whose vote was sent first',
+            'Messages can overtake each other, so the servers could disagree on which vote was the first. The rule does not look at time.',
+          ],
         ],
-        answer: 1,
         play: [{ untilMessage: { kind: 'vote', from: 1, to: 2 } }, { wait: 2 }],
         explanation:
           'The logs are equal, so the greater number wins. Server 1 learns of the better vote, and changes its own. Both now vote for server 2. They wait 200 ms, in case a better vote is on its way.',
@@ -160,8 +192,13 @@ export const election: Lesson = {
       focus: { message: { kind: 'leaderInfo' } },
       question: {
         text: 'Server 3 has been alone for more than five seconds too. What does it do?',
-        choices: ['It still leads its own clients', 'It has stopped leading, and serves no client'],
-        answer: 1,
+        choices: [
+          [
+            'It still leads its own clients',
+            'Then there would be two leaders with clients at the same time, and two orders of writes.',
+          ],
+          'It has stopped leading, and serves no client',
+        ],
         play: [
           { do: { kind: 'call', client: 1, call: { op: 'create', path: '/kept', data: '', mode: 'persistent' } } },
           { settle: true },
@@ -179,10 +216,15 @@ export const election: Lesson = {
         text: 'What becomes of `/lost`?',
         choices: [
           'Server 3 removes it from its log',
-          'Server 3 sends it to the others, so that nothing is lost',
-          'It stays on server 3 only',
+          [
+            'Server 3 sends it to the others, so that nothing is lost',
+            'The others have elected a leader since, and have written something else in its place. Their order is the one that counts.',
+          ],
+          [
+            'It stays on server 3 only',
+            'Then servers would differ for ever, and a read of `/lost` would depend on the server that is asked.',
+          ],
         ],
-        answer: 0,
         play: [{ do: { kind: 'heal', server: 3 } }, { untilMessage: { kind: 'trunc' } }, { wait: 2 }],
         explanation:
           'No majority had it, so no client was told that it counts. The leader sends `trunc`, and server 3 removes it. Then `diff` brings what server 3 lacks: `/kept`. Only after that it serves clients again.',
@@ -201,11 +243,13 @@ export const election: Lesson = {
       question: {
         text: 'Servers 1 and 3 elect a leader. Which one wins?',
         choices: [
-          'Server 3, which has the greater number',
-          'Neither: they must wait for server 2',
+          [
+            'Server 3, which has the greater number',
+            'The number decides only if the logs end with the same zxid. Look at which log has `/b`.',
+          ],
+          ['Neither: they must wait for server 2', 'Two of three are a majority. They wait for nobody.'],
           'Server 1, which has the longer log',
         ],
-        answer: 2,
         play: [
           { do: { kind: 'restart server', server: 2 } },
           { do: { kind: 'heal', server: 3 } },
@@ -224,11 +268,16 @@ export const election: Lesson = {
       question: {
         text: 'When may the new leader serve clients?',
         choices: [
-          'At once: it has the longest log, so it lacks nothing',
+          [
+            'At once: it has the longest log, so it lacks nothing',
+            'It lacks nothing. But it is still the only one that has `/b` in its log, apart from the server that is away.',
+          ],
           'When server 3 has acknowledged its log',
-          'When server 2, the old leader, is back',
+          [
+            'When server 2, the old leader, is back',
+            'Then the loss of one server would stop all. Two of three are enough here too.',
+          ],
         ],
-        answer: 1,
         play: [{ untilMessage: { kind: 'upToDate' } }, { settle: true }],
         explanation:
           'It waits for the ack of server 3. Now a majority has `/b` again, and `upToDate` lets server 3 apply its log and serve clients. Server 2 has started again meanwhile, has found the leader, and follows it.',
@@ -261,11 +310,16 @@ export const catchUp: Lesson = {
       question: {
         text: 'How does server 1 get `/a`?',
         choices: [
-          'Client 2 sends the write once more, to server 1',
+          [
+            'Client 2 sends the write once more, to server 1',
+            'A client sends a write once, and has had its answer. It need not know which servers have it.',
+          ],
           'The leader sends the one write that server 1 lacks',
-          'The leader sends all its nodes',
+          [
+            'The leader sends all its nodes',
+            'It could, but it would be much for one missing write. The leader remembers its last writes.',
+          ],
         ],
-        answer: 1,
         play: [{ do: { kind: 'heal', server: 1 } }, { untilMessage: { kind: 'diff' } }, { wait: 2 }],
         explanation:
           'Server 1 has told the leader the zxid with which its log ends. The leader has kept its own last writes. It sends a `diff`: those that came after that zxid.',
@@ -279,11 +333,16 @@ export const catchUp: Lesson = {
       question: {
         text: 'What does server 1 get now?',
         choices: [
-          'Nothing: it lacks too much, and stays out',
-          'The last ten writes, because they are the newest ones',
+          [
+            'Nothing: it lacks too much, and stays out',
+            'A server is never left out for what it lacks. There is something that makes up for any outage.',
+          ],
+          [
+            'The last ten writes, because they are the newest ones',
+            'Each write builds on those before. With the last ten alone, server 1 would be wrong in all that came between.',
+          ],
           'All nodes and all sessions',
         ],
-        answer: 2,
         play: [{ do: { kind: 'heal', server: 1 } }, { untilMessage: { kind: 'snap' } }, { wait: 2 }],
         explanation:
           'The leader does not have all the writes any more that server 1 lacks. So it sends a snapshot, `snap`: its whole tree and its sessions. Server 1 discards what it had.',
@@ -298,10 +357,15 @@ export const catchUp: Lesson = {
         text: 'Why does the leader not always send a snapshot?',
         choices: [
           'It is as large as the whole tree, which can be gigabytes',
-          'It could contain writes that no majority has',
-          'Server 1 could not tell which leader had sent it',
+          [
+            'It could contain writes that no majority has',
+            'What a majority does not have is in no tree yet: the leader applies a write when it counts.',
+          ],
+          [
+            'Server 1 could not tell which leader had sent it',
+            'A follower gets it on its connection to the leader, which has an epoch. So it knows who sends it.',
+          ],
         ],
-        answer: 0,
         play: [],
         explanation:
           'A `diff` grows with the length of the outage, and a snapshot with the tree. After a short restart, a few kilobytes are enough. A large tree takes minutes, and the follower serves no client meanwhile.',

@@ -1,7 +1,17 @@
 // Plays a lesson in a world. It has no DOM: the page shows its view, and passes on what the reader chooses.
 import { World } from '../world/world.ts'
 import type { WireFrame } from '../world/wire-frame.ts'
-import type { Action, Focus, FrameMatch, Lesson, MessageMatch, Step } from './lesson.ts'
+import {
+  answerOf,
+  choicesOf,
+  type Action,
+  type Focus,
+  type FrameMatch,
+  type Lesson,
+  type MessageMatch,
+  type Question,
+  type Step,
+} from './lesson.ts'
 
 /** The longest time for which an action waits for a message, in virtual milliseconds. */
 const LONGEST_PASS = 20_000
@@ -30,9 +40,11 @@ export interface LessonView {
 export interface QuestionView {
   readonly text: string
   readonly choices: readonly string[]
-  /** What the reader has chosen; undefined before. */
-  readonly chosen: number | undefined
-  /** The right choice and its explanation; undefined before the reader has chosen, and while the answer is played. */
+  /** What the reader has chosen, in this order. The last one can be right; those before it are wrong. */
+  readonly chosen: readonly number[]
+  /** Why the last choice is wrong; undefined if it is not, and before the reader has chosen. */
+  readonly objection: string | undefined
+  /** The right choice and its explanation; undefined before the reader has found it, and while the answer is played. */
   readonly answer: { readonly choice: number; readonly explanation: string } | undefined
 }
 
@@ -41,7 +53,7 @@ export class LessonRun {
   readonly world: World
   readonly #stage: Stage
   #index = 0
-  #chosen: number | undefined
+  #chosen: readonly number[] = []
   #isAnswered = false
   #isPlaying = false
 
@@ -85,20 +97,26 @@ export class LessonRun {
       focus: (this.#isAnswered ? question?.focus : undefined) ?? focus,
       question: question && {
         text: question.text,
-        choices: question.choices,
+        choices: choicesOf(question),
         chosen: this.#chosen,
-        answer: this.#isAnswered ? { choice: question.answer, explanation: question.explanation } : undefined,
+        objection: objectionTo(question, this.#chosen.at(-1)),
+        answer: this.#isAnswered ? { choice: answerOf(question), explanation: question.explanation } : undefined,
       },
       hasNext: isDone && !isLast,
       isOver: isDone && isLast,
     }
   }
 
-  /** Answers the question of the step, and lets happen what shows the right answer. Does nothing if it is answered. */
+  /**
+   * Answers the question of the step. If the choice is right, lets happen what shows that. If it is wrong, the reader can
+   * choose again. Does nothing if the question is answered, or if this choice was made before.
+   */
   async choose(choice: number): Promise<void> {
     const { question } = this.#step
-    if (question?.choices[choice] === undefined || this.#chosen !== undefined || this.#isPlaying) return
-    this.#chosen = choice
+    if (question?.choices[choice] === undefined || this.#isAnswered || this.#isPlaying) return
+    if (this.#chosen.includes(choice)) return
+    this.#chosen = [...this.#chosen, choice]
+    if (choice !== answerOf(question)) return
     await this.#play(question.play)
     this.#isAnswered = true
   }
@@ -107,7 +125,7 @@ export class LessonRun {
   async next(): Promise<void> {
     if (!this.view.hasNext || this.#isPlaying) return
     this.#index++
-    this.#chosen = undefined
+    this.#chosen = []
     this.#isAnswered = false
     await this.#play(this.#step.play)
   }
@@ -152,6 +170,11 @@ export class LessonRun {
   #missing(what: string, match: object): Error {
     return new Error(`lesson ${this.lesson.id}, step ${this.#index + 1}: no ${what} matches ${JSON.stringify(match)}`)
   }
+}
+
+function objectionTo({ choices }: Question, choice = -1): string | undefined {
+  const chosen = choices[choice]
+  return typeof chosen === 'string' ? undefined : chosen?.[1]
 }
 
 /** Returns true if the frame or the message has all these values. */

@@ -32,13 +32,14 @@ export type Focus =
   /** The last message between servers that matches. */
   | { readonly message: MessageMatch }
 
+/** The right choice is a text. A wrong one also says why it is wrong, but not which one is right. */
+export type Choice = string | readonly [text: string, why: string]
+
 /** Code in a text is between backticks. */
 export interface Question {
   readonly text: string
-  readonly choices: readonly [string, string, ...string[]]
-  /** The index of the right choice. */
-  readonly answer: number
-  /** What happens when the reader has chosen: it shows the answer. */
+  readonly choices: readonly [Choice, Choice, ...Choice[]]
+  /** What happens when the reader has found the right choice: it shows that it is right. */
   readonly play: readonly Action[]
   /** Shown after that. */
   readonly explanation: string
@@ -52,6 +53,13 @@ export interface Step {
   readonly focus?: Focus
   readonly question?: Question
 }
+
+/** Returns the texts of the choices. */
+export const choicesOf = ({ choices }: Question): string[] =>
+  choices.map(choice => (typeof choice === 'string' ? choice : choice[0]))
+
+/** Returns the index of the right choice. */
+export const answerOf = ({ choices }: Question): number => choices.findIndex(choice => typeof choice === 'string')
 
 export interface Lesson {
   /** For links: lower-case words with hyphens. */

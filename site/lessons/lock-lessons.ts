@@ -13,8 +13,17 @@ export const herd: Lesson = {
       focus: { node: '/lock' },
       question: {
         text: 'Client 1 releases the lock: it deletes its node. How many clients does the server notify?',
-        choices: ['None: the clients ask again and again', 'One: the next in the queue', 'Eleven: all that wait'],
-        answer: 2,
+        choices: [
+          [
+            'None: the clients ask again and again',
+            'Nobody asks again and again here: each client that waits has set a watch.',
+          ],
+          [
+            'One: the next in the queue',
+            'The server knows nothing of queues. It notifies each client that watches what has changed.',
+          ],
+          'Eleven: all that wait',
+        ],
         play: [{ do: { kind: 'release', client: 1 } }, { until: { kind: 'answer', op: 'delete' } }, { settle: true }],
         explanation:
           'All eleven, because all of them watch the same list. Ten of them wake up for nothing: they list `/lock` again, see that it is not their turn, and have set the next watch.',
@@ -26,8 +35,14 @@ export const herd: Lesson = {
       text: 'Look at the counters of this release: for each waiter a notification, a request and an answer. And each answer contains the names of all that wait.',
       question: {
         text: 'Twice as many clients: how many bytes does one release cost then?',
-        choices: ['About as many', 'About four times as many', 'About twice as many bytes'],
-        answer: 1,
+        choices: [
+          ['About as many', 'More clients wait, and each of them is notified and reads a list.'],
+          'About four times as many',
+          [
+            'About twice as many bytes',
+            'That would be so if each answer were as long as before. But each answer lists all that wait.',
+          ],
+        ],
         play: [],
         explanation:
           'Twice as many answers, and each is twice as long: four times as many bytes. The cost of one release grows with the square of the number of waiters. Try other numbers in the playground: the plot is a parabola.',
@@ -48,8 +63,14 @@ export const chain: Lesson = {
       focus: { client: 2 },
       question: {
         text: 'Client 1 releases the lock. How many clients does the server notify?',
-        choices: ['One', 'Two: the next holder, and the one behind it', 'Eleven'],
-        answer: 0,
+        choices: [
+          'One',
+          [
+            'Two: the next holder, and the one behind it',
+            'The one behind it watches another node, which still exists.',
+          ],
+          ['Eleven', 'That was the herd. Here each client watches one node only, and no two watch the same.'],
+        ],
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
           'One: only client 2 watches the node of client 1. The others sleep on. However many clients wait, a release costs the same number of frames.',
@@ -62,8 +83,11 @@ export const chain: Lesson = {
       focus: { frame: { kind: 'answer', op: 'getChildren2', client: 2 } },
       question: {
         text: 'Twice as many clients wait. How many bytes does that list have then?',
-        choices: ['As many', 'About four times as many', 'About twice as many'],
-        answer: 2,
+        choices: [
+          ['As many', 'The list names all that wait, and there are more of them.'],
+          ['About four times as many', 'It is one list, for one client. In the herd, the number of lists grew too.'],
+          'About twice as many',
+        ],
         play: [],
         explanation:
           'The list contains the name of each waiter. So the bytes of a release still grow with the queue, though no longer with its square. The lesson on the tickets ends that.',
@@ -76,8 +100,17 @@ export const chain: Lesson = {
       focus: { client: 2 },
       question: {
         text: 'Client 3 waits, and its process dies. Who is notified when the server removes its node?',
-        choices: ['Client 2, the holder', 'Client 4, the one behind it', 'Nobody'],
-        answer: 1,
+        choices: [
+          [
+            'Client 2, the holder',
+            'Client 2 does not watch this node. Each client watches the one ahead of it, and client 3 is behind client 2.',
+          ],
+          'Client 4, the one behind it',
+          [
+            'Nobody',
+            'When a node is removed, the server notifies those that watch it. It does not matter why it was removed.',
+          ],
+        ],
         play: [{ do: { kind: 'kill', client: 3 } }, { wait: 13_000 }, { settle: true }],
         explanation:
           'Client 4, and it must not believe that it holds the lock now. What it does instead is the next lesson.',
@@ -99,8 +132,13 @@ export const listAfterWakeUp: Lesson = {
       focus: { client: 3 },
       question: {
         text: 'The server expires the session of client 2. Client 3 gets the notification that its predecessor is gone. Does client 3 hold the lock?',
-        choices: ['Yes: nobody is ahead of it any more', 'No: client 1 still holds it'],
-        answer: 1,
+        choices: [
+          [
+            'Yes: nobody is ahead of it any more',
+            'Client 2 has not held the lock: it waited too. Look who was ahead of client 2.',
+          ],
+          'No: client 1 still holds it',
+        ],
         play: [{ do: { kind: 'expire', client: 2 } }, { until: { kind: 'notification', client: 3 } }],
         explanation:
           'The notification only says that the watched node is gone. It does not say why: its owner may have released the lock, or may have died while it waited.',
@@ -114,11 +152,16 @@ export const listAfterWakeUp: Lesson = {
       question: {
         text: 'The list shows the nodes of client 1 and client 3. What does client 3 do next?',
         choices: [
-          'It creates a new node, at the end of the queue',
-          'It asks again after a second',
+          [
+            'It creates a new node, at the end of the queue',
+            'It would lose its place to all that came after it. Its own node is still in the queue.',
+          ],
+          [
+            'It asks again after a second',
+            'The server tells it when something changes, if it sets a watch. Then nobody asks in vain.',
+          ],
           'It watches the node of client 1',
         ],
-        answer: 2,
         play: [{ settle: true }],
         explanation:
           'It closes the gap of the chain: its predecessor is client 1 now. Only a waiter that finds itself first in a list holds the lock.',
@@ -146,8 +189,14 @@ export const oneTrip: Lesson = {
       focus: { client: 3 },
       question: {
         text: 'Each line takes 5 ms. Client 1 releases now. After how many milliseconds does client 2 hold the lock?',
-        choices: ['5 ms', '10 ms', '20 ms'],
-        answer: 1,
+        choices: [
+          ['5 ms', 'After 5 ms, the delete has only reached the server. Client 2 knows nothing yet.'],
+          '10 ms',
+          [
+            '20 ms',
+            'That would be two trips: one for the notification, and one for a list. Client 2 has done the list before.',
+          ],
+        ],
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
           'After 10 ms: 5 ms for the delete to the server, and 5 ms for the notification to client 2. Nothing can be faster. With a list after the wake-up it would be 20 ms.',
@@ -162,10 +211,15 @@ export const oneTrip: Lesson = {
         text: 'What has client 3 done with its notification?',
         choices: [
           'It has listed the queue, so that it is prepared for the release of client 2',
-          'It has tried to get the lock',
-          'Nothing: the notification was sent by mistake',
+          [
+            'It has tried to get the lock',
+            'Client 2 holds the lock now, and client 3 knows that client 2 was between them.',
+          ],
+          [
+            'Nothing: the notification was sent by mistake',
+            'A server sends no notification without a watch. Client 3 has watched this node on purpose.',
+          ],
         ],
-        answer: 0,
         play: [],
         explanation:
           'It is next now, and prepares while client 2 works. The list is not gone: it has moved to a time at which nobody waits for it.',
@@ -188,11 +242,16 @@ export const tickets: Lesson = {
       question: {
         text: 'Client 1 releases the lock. Client 2 is notified that the node of client 1 is gone. How does it know that it is first, without a list?',
         choices: [
-          'It cannot know, and hopes',
-          'It asks each client with a lower number, before it goes on',
+          [
+            'It cannot know, and hopes',
+            'A lock must not rest on hope: then two clients could hold it. Client 2 knows something from the time in which it waited.',
+          ],
+          [
+            'It asks each client with a lower number, before it goes on',
+            'Clients do not talk to each other, only to the server.',
+          ],
           'It has looked ahead: only client 1 was there',
         ],
-        answer: 2,
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
           'Client 2 knew that only client 1 was ahead. In one transaction, client 1 has deleted its node and has written its number to `/lock`. Client 3 has read that number: it is prepared for the next release.',
@@ -205,8 +264,17 @@ export const tickets: Lesson = {
       focus: { client: 2 },
       question: {
         text: 'A thousand clients wait. How many bytes does one release cost then?',
-        choices: ['About a hundred times as many', 'As many', 'About ten thousand times as many'],
-        answer: 1,
+        choices: [
+          [
+            'About a hundred times as many',
+            'The answers would have to grow with the number of clients. Look at what these contain: no answer names those that wait.',
+          ],
+          'As many',
+          [
+            'About ten thousand times as many',
+            'This would be the herd: a list for each, and in each list the names of all. Here nobody lists.',
+          ],
+        ],
         play: [{ do: { kind: 'release', client: 2 } }, { settle: true }],
         explanation:
           'As many. The price: each release writes to `/lock`, and clients of other libraries cannot join, because their names are not these numbers.',
@@ -235,8 +303,14 @@ export const readersHerd: Lesson = {
       focus: { client: 12 },
       question: {
         text: 'Client 1 releases. How many clients does the server notify?',
-        choices: ['One: the next in the queue', 'Two: the next, and the one behind it', 'All eight readers'],
-        answer: 2,
+        choices: [
+          [
+            'One: the next in the queue',
+            'The next one is a reader. There is no reason for which the others must wait until it has read.',
+          ],
+          ['Two: the next, and the one behind it', 'No reader watches a reader. Look again at what a reader watches.'],
+          'All eight readers',
+        ],
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
           'All eight, and all eight may enter: no wake-up is for nothing. This herd is wanted. But each reader lists the queue to be sure that no writer is left ahead.',
@@ -249,8 +323,14 @@ export const readersHerd: Lesson = {
       focus: { frame: { kind: 'answer', op: 'getChildren2' } },
       question: {
         text: 'Twice as many readers: how many bytes of lists are read then?',
-        choices: ['About four times as many', 'About twice as many', 'As many: the nodes are the same'],
-        answer: 0,
+        choices: [
+          'About four times as many',
+          ['About twice as many', 'That would be so if each list were as long as before. A list names all readers.'],
+          [
+            'As many: the nodes are the same',
+            'The nodes are not the same: each reader has created one. And each reader lists them.',
+          ],
+        ],
         play: [],
         explanation:
           'Twice as many lists, each twice as long. What is wanted are the notifications, not the lists. If readers come in thousands, let them read without a lock, or let one process read for many.',
@@ -275,11 +355,16 @@ export const doubleBarrier: Lesson = {
       question: {
         text: 'Who creates `ready`?',
         choices: [
-          'The server, when it has counted three nodes',
+          [
+            'The server, when it has counted three nodes',
+            'A server counts nothing for its clients, and creates no nodes on its own. It only does what it is asked.',
+          ],
           'A client that counts three nodes',
-          'Client 1, because it came first',
+          [
+            'Client 1, because it came first',
+            'When client 1 came, it counted one node, and had to wait. It does not know when the others come.',
+          ],
         ],
-        answer: 1,
         play: [{ settle: true }],
         explanation:
           'A client that counts three nodes. Here more than one did, and only the first create succeeded. The server counts nothing: it only orders the writes, and notifies. All three are inside now.',
@@ -292,8 +377,13 @@ export const doubleBarrier: Lesson = {
       focus: { node: '/lock' },
       question: {
         text: 'Client 1 is done, and leaves. May it go on to the next part now?',
-        choices: ['No: it waits until all have left', 'Yes: its own work is done'],
-        answer: 0,
+        choices: [
+          'No: it waits until all have left',
+          [
+            'Yes: its own work is done',
+            'Then it could be two parts ahead of the others. The clients want to end together too.',
+          ],
+        ],
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
           'It waits. It has deleted its node, has listed the others, and watches one of them. That is why the barrier is called double: the way out has one too.',
@@ -307,11 +397,13 @@ export const doubleBarrier: Lesson = {
       question: {
         text: 'The process of client 3 dies in the middle of its work. What happens to the other two?',
         choices: [
-          'They wait for ever',
-          'They go on at once, because the connection has ended',
+          ['They wait for ever', 'They would, if the node of client 3 stayed for ever. But its node is ephemeral.'],
+          [
+            'They go on at once, because the connection has ended',
+            'The client could connect again with the same session. So the end of its connection alone removes no node.',
+          ],
           'They go on when the session of client 3 has expired',
         ],
-        answer: 2,
         play: [{ do: { kind: 'kill', client: 3 } }, { wait: 13_000 }, { settle: true }],
         explanation:
           'The server waits for the session timeout, here ten seconds, and then deletes the node. The others are notified, and are out. So they know that nobody works any more, but not that all work is done.',

@@ -17,8 +17,17 @@ export const handshake: Lesson = {
       focus: { frame: { kind: 'connect' } },
       question: {
         text: 'A session has a 64-bit id. Which id does this connect request contain?',
-        choices: ['None: the request has no such field', 'A random one, which the client has chosen', 'The id 0'],
-        answer: 2,
+        choices: [
+          [
+            'None: the request has no such field',
+            'A connect request always has this field, because a client that connects again must say which session is its own.',
+          ],
+          [
+            'A random one, which the client has chosen',
+            'Two clients could then choose the same id. Only a server gives ids, so that no two sessions have the same one.',
+          ],
+          'The id 0',
+        ],
         play: [{ until: { kind: 'connect', direction: 'down' } }],
         explanation:
           'The id 0 asks for a new session. The server chooses the id, and sends it with a password: with both, the client can keep its session on another connection. The server also decides the session timeout.',
@@ -33,10 +42,15 @@ export const handshake: Lesson = {
         text: 'Nobody makes a call. What happens during the next 10 seconds?',
         choices: [
           'The client sends a ping before they are over',
-          'The server expires the session when they are over',
-          'The server asks the client whether it is alive',
+          [
+            'The server expires the session when they are over',
+            'Then no idle program could keep a session. A client that lives must say so in time, even if it has nothing to ask.',
+          ],
+          [
+            'The server asks the client whether it is alive',
+            'It would then have to ask each client all the time. The server only waits, and notes when it last heard of a client.',
+          ],
         ],
-        answer: 0,
         play: [{ until: { kind: 'ping', direction: 'up' } }],
         explanation:
           'The client sends a ping when it has sent nothing for 3 seconds, less than a third of the session timeout. So two pings can go unanswered before the session is in danger. The server never asks.',
@@ -49,8 +63,13 @@ export const handshake: Lesson = {
       focus: { client: 1 },
       question: {
         text: 'The process of the client stops for 12 seconds, as in a long garbage collection. What does the server do?',
-        choices: ['It waits: the connection is still open', 'It expires the session, and closes the connection'],
-        answer: 1,
+        choices: [
+          [
+            'It waits: the connection is still open',
+            'A connection stays open even if the process behind it does nothing. So the server does not look at the connection.',
+          ],
+          'It expires the session, and closes the connection',
+        ],
         play: [{ do: { kind: 'stop', client: 1, seconds: 12 } }, { wait: 15_000 }],
         explanation:
           'An open connection proves nothing. The server has heard nothing for the session timeout, so the session is over. A client that wakes up must find that out before it does anything else.',
@@ -79,11 +98,16 @@ export const order: Lesson = {
       question: {
         text: 'How will the client know which answer belongs to which request?',
         choices: [
-          'Each answer repeats the path of its request, which no other request has',
-          'Each answer has the opcode of its request, and the path',
+          [
+            'Each answer repeats the path of its request, which no other request has',
+            'An answer contains no path. And two requests can have the same path, as those of `/a` here.',
+          ],
+          [
+            'Each answer has the opcode of its request, and the path',
+            'An answer contains neither. And two reads of the same node would have the same opcode and path.',
+          ],
           'Each answer has the number of its request',
         ],
-        answer: 2,
         play: [{ settle: true }],
         explanation:
           'An answer contains the number of the request, the xid, and neither its opcode nor its path. The server also answers in the order of the requests, so the client only compares: an answer with another xid than the oldest request has means that the connection is broken.',
@@ -98,9 +122,11 @@ export const order: Lesson = {
         text: 'The third request was sent before the answer to the first. Which data has it read?',
         choices: [
           '`one`, because the server executes the requests of a client in order',
-          'None: `/a` did not exist when it was sent',
+          [
+            'None: `/a` did not exist when it was sent',
+            'What counts is when the server executes the request, not when the client sends it.',
+          ],
         ],
-        answer: 0,
         play: [],
         explanation:
           'The server executes the requests of a session in the order in which they were sent. So a client need not wait for a write before it reads what it has written. A lock, which lets one client work at a time, uses this: it creates a node and lists all nodes of the lock at once. It waits for one trip to the server and back.',
@@ -128,8 +154,14 @@ export const oneShotWatch: Lesson = {
       focus: { node: '/a' },
       question: {
         text: 'How many notifications will client 1 get?',
-        choices: ['One', 'One with both new values', 'Two'],
-        answer: 0,
+        choices: [
+          'One',
+          ['One with both new values', 'A notification contains no values. It only says that the node has changed.'],
+          [
+            'Two',
+            'The client has asked to be told of the next change, and there are two. Think of what becomes of the watch after the first.',
+          ],
+        ],
         play: [
           { do: { kind: 'call', client: 2, call: { op: 'set', path: '/a', data: 'two' } } },
           { do: { kind: 'call', client: 2, call: { op: 'set', path: '/a', data: 'three' } } },
@@ -148,9 +180,11 @@ export const oneShotWatch: Lesson = {
         text: 'Client 1 reads again, and sets a watch with the same request. What does it know then?',
         choices: [
           'The value `three`, and it will be notified of the next change',
-          'The value `two`, and it will be notified of `three`',
+          [
+            'The value `two`, and it will be notified of `three`',
+            'The server keeps only the newest data of a node. The second write came before this read.',
+          ],
         ],
-        answer: 0,
         play: [{ do: { kind: 'call', client: 1, call: { op: 'get', path: '/a', watch: true } } }, { settle: true }],
         explanation:
           'The read returns the newest value, and sets the watch in the same moment: no change can come between them. A client that always reads and watches with one request may miss values, but never misses the last one.',

@@ -1,7 +1,7 @@
 // The page that lists the lessons. The playground plays them.
 import { html } from '../../bench/report/html.ts'
 import { LESSONS } from '../lessons/index.ts'
-import type { Step } from '../lessons/lesson.ts'
+import { choicesOf, type Step } from '../lessons/lesson.ts'
 import type { Page } from './layout.ts'
 import type { Linking, Markdown } from './markdown.ts'
 import type { Findable } from './search-fields.ts'
@@ -45,7 +45,7 @@ export function lessonsPage(markdown: Markdown, linking: Linking): { page: Page;
 }
 
 const textOf = ({ text, question }: Step): string =>
-  question === undefined ? text : [text, question.text, ...question.choices, question.explanation].join(' ')
+  question === undefined ? text : [text, question.text, ...choicesOf(question), question.explanation].join(' ')
 
 const plain = (text: string): string => text.replaceAll('`', '')
 

@@ -128,7 +128,7 @@ function Buttons({ playground, lesson, following }: Props & { lesson: ShownLesso
 export function Asked({ playground }: Props) {
   const question = playground.lessons.shown?.question
   if (question === undefined) return null
-  const said = question.chosen === undefined ? undefined : question.choices[question.chosen]
+  const said = question.choices[question.chosen.at(-1) ?? -1]
   return (
     <p class="asked" aria-hidden="true">
       <b>
@@ -181,25 +181,29 @@ interface QuestionProps extends Props {
 }
 
 function Question({ playground, question, isPlaying, pieces }: QuestionProps) {
-  const { choices, chosen, answer } = question
+  const { choices, chosen, objection, answer } = question
+  const last = chosen.at(-1)
   return (
     <fieldset class="question">
       <legend>
         <Pieces pieces={pieces.text} />
       </legend>
       {choices.map((choice, i) => {
-        const mark = answer === undefined ? '' : i === answer.choice ? 'right' : i === chosen ? 'wrong' : ''
+        // The last choice is wrong if there is an objection to it, and all before it are.
+        const isWrong = chosen.includes(i) && (i !== last || objection !== undefined)
+        const mark = isWrong ? 'wrong' : i === answer?.choice ? 'right' : ''
         return (
           <button
             key={choice}
             type="button"
             class={`choice ${mark}`}
-            aria-pressed={i === chosen}
-            disabled={chosen !== undefined || isPlaying}
+            aria-pressed={i === last}
+            disabled={isPlaying || answer !== undefined}
+            aria-disabled={isWrong}
             onClick={() => void playground.lessons.choose(i)}
           >
             <span class="mark" aria-hidden="true">
-              {mark === 'right' ? '✓' : mark === 'wrong' ? '✗' : i === chosen ? '●' : '○'}
+              {mark === 'right' ? '✓' : mark === 'wrong' ? '✗' : i === last ? '●' : '○'}
             </span>
             <span>
               <Prose text={choice} />
@@ -209,10 +213,15 @@ function Question({ playground, question, isPlaying, pieces }: QuestionProps) {
         )
       })}
       <div aria-live="polite">
-        {isPlaying && chosen !== undefined && <p class="faint">Watch what happens …</p>}
+        {isPlaying && last !== undefined && <p class="faint">Watch what happens …</p>}
+        {objection !== undefined && (
+          <p class="explanation" key={last}>
+            <b>Not quite.</b> <Prose text={objection} /> <b>Try again.</b>
+          </p>
+        )}
         {answer && (
           <p class="explanation">
-            <b>{chosen === answer.choice ? 'Right.' : 'Not quite.'}</b> <Pieces pieces={pieces.explanation} />
+            <b>Right.</b> <Pieces pieces={pieces.explanation} />
           </p>
         )}
       </div>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { LESSONS } from '../../lessons/index.ts'
+import { answerOf, choicesOf } from '../../lessons/lesson.ts'
 import { lessonLinkOf } from '../../lessons/lesson-link.ts'
 import { termsBefore } from '../../lessons/terms.ts'
 import { Playground } from '../model/playground.ts'
@@ -77,7 +78,7 @@ export function LessonSheet({ playground, stages }: Props & { stages: Stages }) 
                   </b>
                 </p>
                 <ul>
-                  {question.choices.map(choice => (
+                  {choicesOf(question).map(choice => (
                     <li key={choice}>
                       <Prose text={choice} />
                     </li>
@@ -93,7 +94,7 @@ export function LessonSheet({ playground, stages }: Props & { stages: Stages }) 
         {lesson.steps.map(({ text, question }, i) =>
           question === undefined ? null : (
             <li key={text} value={i + 1}>
-              <Prose text={`${question.choices[question.answer] ?? ''}. ${question.explanation}`} />
+              <Prose text={`${choicesOf(question)[answerOf(question)] ?? ''}. ${question.explanation}`} />
             </li>
           ),
         )}

@@ -120,7 +120,7 @@ describe('the playground by keyboard', () => {
     // The focus moves after the drawing.
     await open.until('document.activeElement.id === "lesson-title"')
     for (let i = 0; i < 20 && !(await open.evaluate('playground.lessons.shown.isOver')); i++) {
-      await tabTo('.lesson .choice:not(:disabled), .lesson .main')
+      await tabTo('.lesson .choice:not(:disabled, [aria-disabled="true"]), .lesson .main')
       await open.page.keyboard.press('Enter')
       await open.page.waitForTimeout(0)
       await open.evaluate('playground.lessons.hasten()')

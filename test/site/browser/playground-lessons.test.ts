@@ -1,9 +1,10 @@
 // The lessons, played to their ends in the page.
 import { expect } from 'chai'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { axeViolations } from '../../../site/checks/axe.ts'
 import { invalidHtml } from '../../../site/checks/html.ts'
 import { LESSONS } from '../../../site/lessons/index.ts'
+import { answerOf, choicesOf } from '../../../site/lessons/lesson.ts'
 import { startChromium } from '../../../environment/chromium.ts'
 import { openPlayground } from '../support/open-playground.ts'
 
@@ -24,7 +25,7 @@ describe('in the page, the lesson', () => {
           expect(await open.evaluate('playground.selection !== undefined')).to.equal(true)
         if (question !== undefined) {
           expect(await card.textContent()).not.to.contain(question.explanation.replaceAll('`', ''))
-          await card.locator('.choice').nth(question.answer).click()
+          await card.locator('.choice').nth(answerOf(question)).click()
           await hasten(open.page)
           await open.idle()
           expect(await card.textContent()).to.contain(question.explanation.replaceAll('`', ''))
@@ -85,7 +86,7 @@ describe('in the page, the lesson', () => {
     const frames = await open.evaluate('playground.frames.length')
     await open.press('to the beginning')
     expect(await open.evaluate('playground.frames.length')).to.equal(0)
-    await open.page.locator('.choice').nth(1).click()
+    await answer(open.page)
     await hasten(open.page)
     await open.idle()
     expect(await open.evaluate('playground.frames.length')).to.be.above(Number(frames))
@@ -137,7 +138,7 @@ describe('in the page, the lesson', () => {
       await open.evaluate(`void (location.hash = '#lesson=${id}.${step - 1}')`)
       await page.waitForSelector(`.lesson[data-lesson="${id}"][data-step="${step - 1}"]`)
       if (steps[step - 2]?.question !== undefined) {
-        await page.locator('.choice').first().click()
+        await answer(page)
         await hasten(page)
         await open.idle()
       }
@@ -168,7 +169,7 @@ describe('in the page, the lesson', () => {
       const { steps } = LESSONS.find(({ id }) => id === 'chain') ?? expect.fail()
       for (const [i] of steps.entries()) {
         await look()
-        await open.page.locator('.choice').first().click()
+        await answer(open.page)
         await open.until('playground.lessons.shown.isPlaying || playground.lessons.shown.question.answer !== undefined')
         await look()
         await hasten(open.page)
@@ -192,7 +193,7 @@ describe('in the page, the lesson', () => {
     it(`on a phone, has its buttons above all else, wherever the window is scrolled to: ${link}`, async () => {
       const open = await openPlayground(browser, link, { viewport: { width: 390, height: 844 } })
       expect(await open.evaluate(COVERED)).to.deep.equal([])
-      await open.page.locator('.choice').first().click()
+      await answer(open.page)
       if (plays) {
         await open.until('playground.lessons.shown.isPlaying')
         expect(await open.evaluate(`[playground.lessons.shown.isPlaying, ...${COVERED}]`)).to.deep.equal([true])
@@ -229,7 +230,7 @@ describe('in the page, the lesson', () => {
     await open.page.emulateMedia({ media: 'print' })
     const sheet = await open.page.locator('.sheet').innerText()
     for (const { text, question } of LESSONS.find(({ id }) => id === 'herd')?.steps ?? [])
-      for (const part of [text, ...(question ? [question.text, ...question.choices, question.explanation] : [])])
+      for (const part of [text, ...(question ? [question.text, ...choicesOf(question), question.explanation] : [])])
         expect(sheet).to.contain(part.replaceAll('`', ''))
     const visible = await open.evaluate<string[]>(
       "[...document.querySelectorAll('main :is(button, select, input)')].filter(each => each.checkVisibility() && !each.closest('.stage')).map(each => each.textContent)",
@@ -277,7 +278,7 @@ describe('in the page, the lesson', () => {
     const open = await openPlayground(browser, 'lesson=order-of-answers')
     const word = open.page.locator('.lesson').getByRole('button', { name: 'xid', exact: true })
     expect(await word.count()).to.equal(0)
-    await open.page.locator('.choice').first().click()
+    await answer(open.page)
     await hasten(open.page)
     await open.idle()
     const meaning = 'the number of a request on a connection'
@@ -311,12 +312,28 @@ describe('in the page, the lesson', () => {
       await open.close()
     })
 
-  it('says which choice was wrong, not only by colour', async () => {
+  it('says why a choice is wrong, not only by colour, and lets the reader choose again', async () => {
     const open = await openPlayground(browser, 'lesson=herd')
-    await open.page.locator('.choice').nth(0).click()
+    const [first] = LESSONS.find(({ id }) => id === 'herd')?.steps ?? []
+    const frames = await open.evaluate('playground.frames.length')
+    for (const wrong of [0, 1]) {
+      await open.page.locator('.choice').nth(wrong).focus()
+      await open.page.keyboard.press('Enter')
+      const [, why] = first?.question?.choices[wrong] ?? []
+      expect(await open.page.locator('.explanation').textContent()).to.equal(`Not quite. ${why} Try again.`)
+      expect(await open.page.locator('.choice').nth(wrong).textContent()).to.match(/^✗.*, wrong$/)
+      // The focus of the keyboard stays where it was.
+      expect(await open.evaluate(`document.activeElement === document.querySelectorAll('.choice')[${wrong}]`)).to.equal(
+        true,
+      )
+    }
+    expect(await open.page.locator('.choice.right').count()).to.equal(0)
+    expect(await open.evaluate('playground.frames.length')).to.equal(frames)
+    await open.page.locator('.choice', { hasText: 'Eleven' }).click()
     await hasten(open.page)
     await open.idle()
-    expect(await open.page.locator('.choice').nth(0).textContent()).to.match(/^✗.*, wrong$/)
+    expect(await open.page.locator('.explanation').textContent()).to.match(/^Right\. /)
+    expect(await open.page.locator('.choice.wrong').count()).to.equal(2)
     expect(await open.page.locator('.choice', { hasText: 'Eleven' }).textContent()).to.match(/^✓.*, right$/)
     await open.close()
   })
@@ -348,6 +365,16 @@ const LINKS = `(() => {
   return boxes.flatMap((one, i) => boxes.slice(i + 1).filter(other => painted(one, other)).map(
     other => one.dataset.server + ' ' + other.dataset.server))
 })()`
+
+/** Chooses what is right. */
+async function answer(page: Page): Promise<void> {
+  const { id, step } = await page.evaluate<{ id: string; step: number }>('playground.lessons.shown')
+  const { question } = LESSONS.find(lesson => lesson.id === id)?.steps[step - 1] ?? {}
+  await page
+    .locator('.choice')
+    .nth(answerOf(question ?? expect.fail()))
+    .click()
+}
 
 /** Shows at once what the lesson plays. */
 const hasten = (page: { evaluate: (expression: string) => Promise<unknown> }) =>

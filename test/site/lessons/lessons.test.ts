@@ -1,7 +1,7 @@
 // Plays each lesson to its end, and checks that what the world shows is what the lesson says.
 import { expect } from 'chai'
 import { LESSONS } from '../../../site/lessons/index.ts'
-import type { Lesson } from '../../../site/lessons/lesson.ts'
+import { answerOf, choicesOf, type Lesson } from '../../../site/lessons/lesson.ts'
 import { oneTrip } from '../../../site/lessons/lock-lessons.ts'
 import { isMatch, LessonRun } from '../../../site/lessons/lesson-run.ts'
 import type { ClientPicture } from '../../../site/world/picture.ts'
@@ -361,11 +361,13 @@ const ends: Readonly<Record<string, (world: World) => void>> = {
   },
 }
 
+const isText = (choice: unknown): choice is string => typeof choice === 'string'
+
 const textsIn = ({ summary, steps }: Lesson): string[] => [
   summary,
   ...steps.flatMap(({ text, question }) => [
     text,
-    ...(question === undefined ? [] : [question.text, question.explanation, ...question.choices]),
+    ...(question === undefined ? [] : [question.text, question.explanation, ...question.choices.flat()]),
   ]),
 ]
 
@@ -380,11 +382,15 @@ describe('the lessons', () => {
   it('do not betray the answers by their places or lengths', () => {
     const questions = LESSONS.flatMap(({ steps }) => steps.flatMap(({ question }) => question ?? []))
     for (const place of [0, 1, 2])
-      expect(questions.filter(({ answer }) => answer === place).length / questions.length).to.be.within(0.22, 0.45)
+      expect(questions.filter(question => answerOf(question) === place).length / questions.length).to.be.within(
+        0.22,
+        0.45,
+      )
     const part = (isSo: (other: number, right: number) => boolean) =>
-      questions.filter(({ choices, answer }) =>
-        choices.every((choice, i) => i === answer || isSo(choice.length, choices[answer]?.length ?? NaN)),
-      ).length / questions.length
+      questions.filter(question => {
+        const [choices, answer] = [choicesOf(question), answerOf(question)]
+        return choices.every((choice, i) => i === answer || isSo(choice.length, choices[answer]?.length ?? NaN))
+      }).length / questions.length
     expect(
       part((other, right) => other < right),
       'the right answer is the longest',
@@ -393,6 +399,20 @@ describe('the lessons', () => {
       part((other, right) => other > right),
       'the right answer is the shortest',
     ).to.be.within(0.2, 0.45)
+  })
+
+  it('say why each choice but one is wrong, each for a reason of its own, and do not name the right one there', () => {
+    const questions = LESSONS.flatMap(({ steps }) => steps.flatMap(({ question }) => question ?? []))
+    const reasons = questions.flatMap(({ choices }) => choices.flatMap(choice => (isText(choice) ? [] : choice[1])))
+    expect(new Set(reasons)).to.have.property('size', reasons.length)
+    for (const { choices } of questions) {
+      const [right = '', ...others] = choices.filter(isText)
+      expect(others).to.deep.equal([])
+      // A bare number or word can occur by chance.
+      if (!right.includes(' ')) continue
+      for (const [, why = ''] of choices.filter(choice => !isText(choice)))
+        expect(why.toLowerCase()).not.to.contain(right.toLowerCase())
+    }
   })
 
   it('mark a client that watches three nodes where they say that each waiter does', async () => {
@@ -417,9 +437,9 @@ describe('the lessons', () => {
             await run.next()
             expect(run.view.step).to.equal(step)
             const before = run.world.frames.length
-            await run.choose(question.answer)
+            await run.choose(answerOf(question))
             expect(run.view.question?.answer).to.deep.equal({
-              choice: question.answer,
+              choice: answerOf(question),
               explanation: question.explanation,
             })
             checks.shift()?.(run.world, before)
@@ -447,7 +467,8 @@ describe('the lessons', () => {
         }
         while (!run.view.isOver) {
           check()
-          await run.choose(0)
+          const question = lesson.steps[run.view.step - 1]?.question
+          if (question !== undefined) await run.choose(answerOf(question))
           check()
           await run.next()
         }

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { LESSONS } from '../../../site/lessons/index.ts'
+import { answerOf } from '../../../site/lessons/lesson.ts'
 import { linkOf } from '../../../site/world/story-link.ts'
 import { LIMITS, type Story } from '../../../site/world/story.ts'
 import { startInProcess } from '../support/in-process-world.ts'
@@ -114,7 +115,8 @@ describe('the state of the playground', () => {
         expect(opened.lessons.shown).to.deep.equal(reader.lessons.shown)
         expect(opened.picture).to.deep.equal(reader.picture)
         if (step === lesson.steps.length) break
-        await atOnce(reader, reader.lessons.choose(0))
+        const question = lesson.steps[step - 1]?.question
+        if (question !== undefined) await atOnce(reader, reader.lessons.choose(answerOf(question)))
         await atOnce(reader, reader.lessons.next())
       }
     }
@@ -144,7 +146,7 @@ describe('the state of the playground', () => {
     const herd = LESSONS.find(({ id }) => id === 'herd') ?? expect.fail()
     const playground = await open('lesson=herd')
     const before = playground.frames.length
-    const answer = herd.steps[0]?.question?.answer ?? expect.fail()
+    const answer = answerOf(herd.steps[0]?.question ?? expect.fail())
     const state = { isOver: false }
     const chosen = playground.lessons.choose(answer).then(() => (state.isOver = true))
     const counts = new Set<number>()
