@@ -10,6 +10,8 @@ export interface Exercise {
   /** What the judge shows while the program is broken. */
   readonly symptom: 'overlap' | 'never enters' | 'herd'
   readonly clients: number
+  /** What makes the exercise hard, in the order of the program: a program without it solves nothing. */
+  readonly kept: readonly string[]
   readonly broken: string
   readonly solution: string
 }
@@ -22,6 +24,12 @@ await sleep(100)
 leave()
 `
 
+const WORK = ['enter()', 'await sleep(100)', 'leave()']
+/** Client 1 dies inside, with the lock. */
+const DEATH = 'await sleep(100)\nif (me === 1) await kill()'
+const SLOW = 'await sleep(200)'
+const LATE = 'if (me === 1) await sleep(50)'
+
 /** @param create what tries to get the lock */
 const spinning = (create: string): string => `while (true)
   try {
@@ -32,8 +40,7 @@ const spinning = (create: string): string => `while (true)
     await sleep(500)
   }
 enter()
-await sleep(100)
-if (me === 1) await kill()
+${DEATH}
 leave()
 await zk.delete('/lock')
 `
@@ -45,6 +52,7 @@ export const EXERCISES: readonly Exercise[] = [
     task: 'A client that finds `/owner` empty writes its number into it, and is the owner. Two clients can be. Mend it with the version that `getData` returns.',
     symptom: 'overlap',
     clients: 3,
+    kept: WORK,
     broken: `await zk.create('/owner', '').catch(() => undefined)
 while (true) {
   const { data } = await zk.getData('/owner')
@@ -75,6 +83,7 @@ ${INSIDE}await zk.setData('/owner', '')
     task: 'The node `/lock` is the lock. Client 1 dies while it holds the lock, and nobody ever gets it. Let the server remove the node of a dead client.',
     symptom: 'never enters',
     clients: 3,
+    kept: ['enter()', DEATH, 'leave()'],
     broken: spinning("await zk.create('/lock')"),
     solution: spinning("await zk.create('/lock', '', { mode: 'ephemeral' })"),
   },
@@ -84,6 +93,7 @@ ${INSIDE}await zk.setData('/owner', '')
     task: 'A client waits for a watch instead of asking again and again. Client 2 is slow, and waits for ever. Which change did it miss, and which answer would have told it?',
     symptom: 'never enters',
     clients: 2,
+    kept: [SLOW, ...WORK],
     broken: `while (true) {
   try {
     await zk.create('/lock', '', { mode: 'ephemeral' })
@@ -91,7 +101,7 @@ ${INSIDE}await zk.setData('/owner', '')
   } catch (error) {
     if (error.code !== 'NODEEXISTS') throw error
   }
-  await sleep(200) // this client is slow
+  ${SLOW} // this client is slow
   let wake
   const changed = new Promise(resolve => (wake = resolve))
   await zk.exists('/lock', { watch: wake })
@@ -106,7 +116,7 @@ ${INSIDE}await zk.delete('/lock')
   } catch (error) {
     if (error.code !== 'NODEEXISTS') throw error
   }
-  await sleep(200) // this client is slow
+  ${SLOW} // this client is slow
   let wake
   const changed = new Promise(resolve => (wake = resolve))
   const stat = await zk.exists('/lock', { watch: wake })
@@ -121,8 +131,9 @@ ${INSIDE}await zk.delete('/lock')
     task: 'Each client queues with a sequential node, and the first of the queue holds the lock. Client 1 comes last, and enters at once. What does `sort()` compare?',
     symptom: 'overlap',
     clients: 3,
+    kept: [LATE, ...WORK],
     broken: `await zk.create('/queue').catch(() => undefined)
-if (me === 1) await sleep(50) // client 1 comes last
+${LATE} // client 1 comes last
 const { path } = await zk.create(\`/queue/c\${me}-\`, '', {
   mode: 'ephemeralSequential',
 })
@@ -135,7 +146,7 @@ while (true) {
 ${INSIDE}await zk.delete(path)
 `,
     solution: `await zk.create('/queue').catch(() => undefined)
-if (me === 1) await sleep(50) // client 1 comes last
+${LATE} // client 1 comes last
 const { path } = await zk.create(\`/queue/c\${me}-\`, '', {
   mode: 'ephemeralSequential',
 })
@@ -156,6 +167,7 @@ ${INSIDE}await zk.delete(path)
     task: 'The lock is right, but each change of the queue notifies all that wait: look at the number of notifications. Let each client watch only the node before its own.',
     symptom: 'herd',
     clients: 12,
+    kept: WORK,
     broken: `await zk.create('/queue').catch(() => undefined)
 const { path } = await zk.create('/queue/n-', '', {
   mode: 'ephemeralSequential',
@@ -189,6 +201,20 @@ ${INSIDE}await zk.delete(path)
 `,
   },
 ]
+
+/** Returns what a program lacks that its exercise keeps, or has in another order. Undefined if it lacks nothing. */
+export function removedFrom({ kept }: Exercise, text: string): string | undefined {
+  const code = bare(text)
+  let from = 0
+  return kept.find(part => {
+    const at = code.indexOf(bare(part), from)
+    from = at + bare(part).length
+    return at === -1
+  })
+}
+
+/** Returns code without comments, spaces, braces and semicolons, which readers write in different ways. */
+const bare = (text: string): string => text.replaceAll(/\/\/.*|[\s{};]/g, '')
 
 /** Returns the link to the broken program of an exercise, such as `exercise=owner`, or to its solution. */
 export const exerciseLinkOf = (id: string, part: 'broken' | 'solution' = 'broken'): string =>

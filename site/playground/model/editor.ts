@@ -114,6 +114,11 @@ export class Editor {
     return !(shown instanceof RemoteWorld) || shown.text !== this.#text
   }
 
+  /** Returns the text that ran; empty if none has. */
+  ranText(shown: ShownWorld): string {
+    return shown instanceof RemoteWorld ? shown.text : ''
+  }
+
   /** Judges the whole run, also when the reader goes back in it. Undefined if the last program has not run. */
   verdictOn(shown: ShownWorld): Verdict | undefined {
     return shown instanceof RemoteWorld && !this.#hasFailed ? (this.#verdict ?? verdictOf(shown.picture())) : undefined

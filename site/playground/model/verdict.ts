@@ -1,5 +1,5 @@
 // What the judge says, as sentences.
-import type { Exercise } from '../../lab/exercises.ts'
+import { removedFrom, type Exercise } from '../../lab/exercises.ts'
 import type { Overlap, Verdict } from '../../lab/judge.ts'
 import { plural, seconds } from './words.ts'
 
@@ -8,19 +8,26 @@ export const describeOverlap = ({ clients: [one, other], from, until }: Overlap)
 
 /** What is said of a run. */
 export interface Judgement {
+  /** Code is between backticks. */
   readonly text: string
   readonly isBad: boolean
 }
 
-/** Says whether a program solves the exercise that it began with. Without one, only what happened. */
-export const judgementOn = (verdict: Verdict, exercise: Exercise | undefined): Judgement =>
+/**
+ * Says whether a program solves the exercise that it began with. Without one, only what happened.
+ * @param program the text that ran
+ */
+export const judgementOn = (verdict: Verdict, program: string, exercise: Exercise | undefined): Judgement =>
   exercise === undefined
     ? { text: describeVerdict(verdict), isBad: verdict.overlaps.length > 0 || verdict.failures.length > 0 }
-    : solutionOf(exercise, verdict)
+    : solutionOf(exercise, program, verdict)
 
-function solutionOf({ symptom }: Exercise, verdict: Verdict): Judgement {
+function solutionOf(exercise: Exercise, program: string, verdict: Verdict): Judgement {
+  const { symptom } = exercise
   const { overlaps, entries, failures, notifications } = verdict
+  const removed = removedFrom(exercise, program)
   const wrong = [
+    ...(removed === undefined ? [] : [`the program must keep ${codeOf(removed)} where it was.`]),
     ...(entries === 0 ? ['no client called enter().'] : []),
     ...(overlaps.length > 0 ? [`${overlapsOf(verdict)}.`] : []),
     ...(failures.length > 0 ? [`${plural(failures.length, 'program')} failed.`] : []),
@@ -32,6 +39,9 @@ function solutionOf({ symptom }: Exercise, verdict: Verdict): Judgement {
   const text = `Solved: one client at a time, ${entriesOf(verdict)}, each program has ended${notified}.`
   return { text, isBad: false }
 }
+
+/** Returns lines of code between backticks. */
+const codeOf = (lines: string): string => lines.replaceAll(/.+/g, '`$&`').replaceAll('\n', ' ')
 
 /** Says whether too many were notified. Who waits needs one notification; the first client does not wait. */
 function herdOf({ entries, notifications }: Verdict): string[] {

@@ -125,7 +125,7 @@ function Text({ playground }: Props) {
 function Judged({ playground }: Props) {
   const { editor, view } = playground
   const verdict = editor.verdictOn(view.world)
-  const judgement = verdict && judgementOn(verdict, editor.exercise)
+  const judgement = verdict && judgementOn(verdict, editor.ranText(view.world), editor.exercise)
   return (
     <div class="verdict" aria-live="polite">
       {verdict === undefined && editor.isShown && (
@@ -141,7 +141,9 @@ function Judged({ playground }: Props) {
       {verdict !== undefined && (
         <>
           <p class={judgement?.isBad === true ? 'bad' : 'sentence'}>
-            <b>{judgement?.text}</b>
+            <b>
+              <Prose text={judgement?.text ?? ''} />
+            </b>
           </p>
           <ul class="links">
             {verdict.overlaps.slice(0, LISTED).map(overlap => (

@@ -1,7 +1,7 @@
 // The exercises of the editor: the judge finds what is broken, and accepts what is right.
 import { expect } from 'chai'
 import { lessonIn } from '../../../site/lessons/lesson-link.ts'
-import { EXERCISES, exerciseIn, exerciseLinkOf, programOf } from '../../../site/lab/exercises.ts'
+import { EXERCISES, exerciseIn, exerciseLinkOf, programOf, removedFrom } from '../../../site/lab/exercises.ts'
 import { verdictOf } from '../../../site/lab/judge.ts'
 import { judgementOn } from '../../../site/playground/model/verdict.ts'
 import { readDocument } from '../../support/document.ts'
@@ -33,7 +33,7 @@ describe('an exercise', () => {
       expect(outside.length > 0, 'outside').to.equal(symptom === 'never enters')
       expect(unfinished).to.deep.equal(outside)
       if (symptom === 'herd') expect(notifications).to.be.above((clients * (clients - 1)) / 2)
-      const { text, isBad } = judgementOn(verdict, exercise)
+      const { text, isBad } = judgementOn(verdict, exercise.broken, exercise)
       expect(text).to.match(NOT_SOLVED[symptom])
       expect(isBad).to.equal(true)
     })
@@ -42,7 +42,7 @@ describe('an exercise', () => {
       const { notifications, ...verdict } = await judged(exercise.solution, clients)
       expect(verdict).to.deep.equal({ overlaps: [], entries: clients, outside: [], unfinished: [], failures: [] })
       if (symptom === 'herd') expect(notifications).to.be.below(clients)
-      expect(judgementOn({ notifications, ...verdict }, exercise)).to.deep.equal({
+      expect(judgementOn({ notifications, ...verdict }, exercise.solution, exercise)).to.deep.equal({
         text: `Solved: one client at a time, ${clients} entries, each program has ended${symptom === 'herd' ? ', with 11 notifications' : ''}.`,
         isBad: false,
       })
@@ -62,13 +62,37 @@ describe('an exercise', () => {
     })
   }
 
+  it('keeps what makes it hard: a program that leaves that out, or only comments on it, is noticed', () => {
+    for (const exercise of EXERCISES) {
+      for (const text of [exercise.broken, exercise.solution]) expect(removedFrom(exercise, text)).to.equal(undefined)
+      for (const part of exercise.kept) {
+        const line = part.split('\n').at(-1) ?? ''
+        expect(removedFrom(exercise, exercise.solution.replace(line, '')), `without ${line}`).to.equal(part)
+        expect(removedFrom(exercise, exercise.solution.replace(line, '// $&')), `// ${line}`).to.equal(part)
+      }
+    }
+  })
+
+  it('in which the holder dies is not solved if it does not die, or only when it has left', async () => {
+    const exercise = EXERCISES.find(({ id }) => id === 'dead-owner') ?? expect.fail()
+    const [death, { broken, solution }] = ['if (me === 1) await kill()\n', exercise]
+    const gone = 'Not solved: the program must keep `await sleep(100)` `if (me === 1) await kill()` where it was.'
+    for (const text of [broken.replace(death, ''), broken.replace(`${death}leave()\n`, `leave()\n${death}`)])
+      expect(judgementOn(await judged(text, exercise.clients), text, exercise).text).to.satisfy(
+        (said: string) => said.startsWith(gone),
+        text,
+      )
+    const rewritten = solution.replace(death, 'if (me === 1) { // it dies\n    await kill();\n}\n')
+    expect(judgementOn(await judged(rewritten, exercise.clients), rewritten, exercise).text).to.match(/^Solved: /)
+  })
+
   it('of a herd is not solved by a program that asks again and again, nor by one that never enters', async () => {
     const exercise = EXERCISES.find(({ symptom }) => symptom === 'herd') ?? expect.fail()
+    const judgement = async (text: string) => judgementOn(await judged(text, exercise.clients), text, exercise).text
     const asking = exercise.solution.replace('if (stat !== null) await gone', 'if (stat !== null) await sleep(20)')
     const polling = asking.replace(', { watch: wake }', '')
-    expect(judgementOn(await judged(polling, exercise.clients), exercise).text).to.match(/^Not solved: no client was/)
-    const idle = judgementOn(await judged('await sleep(1)', exercise.clients), exercise)
-    expect(idle).to.deep.equal({ text: 'Not solved: no client called enter().', isBad: true })
+    expect(await judgement(polling)).to.match(/^Not solved: no client was/)
+    expect(await judgement('await sleep(1)')).to.match(/^Not solved: .* no client called enter\(\)\.$/)
   })
 
   it('is on the page for teachers with its task, its link and its solution, and on the sheet', () => {
