@@ -164,21 +164,6 @@ describe('reconnecting', () => {
     expect(connection.requests).to.have.length(0)
   })
 
-  it('never sends a request a second time', async () => {
-    const all = await scriptedSession()
-    const { client } = all
-    let { connection } = all
-    for (let i = 0; i < 5; i++) {
-      const call = client.setData('/once', String(i)).catch((error: unknown) => error)
-      await connection.next()
-      connection.close()
-      expect(await call).to.include({ code: 'CONNECTIONLOSS' })
-      connection = await reconnect(all)
-    }
-    const sent = all.server.connections.flatMap(({ requests }) => requests.map(({ body }) => body))
-    expect(sent.map(body => String((body as { data: Buffer }).data))).to.deep.equal(['0', '1', '2', '3', '4'])
-  })
-
   it('ignores late frames of the previous connection, even if their xid matches', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
@@ -237,20 +222,6 @@ describe('reconnecting', () => {
     expect(await failure).to.equal(reason)
     const connection = await reconnect(all)
     expect(connection.requests.map(({ op }) => op)).to.deep.equal([])
-  })
-
-  it('drops a connection that does not complete the handshake within attemptTimeout', async () => {
-    const { opening, server, clock } = scriptedConnect({ attemptTimeout: 700 })
-    const silent = await server.next()
-    silent.open()
-    await clock.advance(699)
-    expect(silent.dropped).to.equal(false)
-    await clock.advance(1)
-    expect(silent.dropped).to.equal(true)
-    const second = await redial({ clock, server })
-    second.open()
-    second.handshake()
-    expect((await opening).state).to.equal('connected')
   })
 
   it('applies attemptTimeout to dialling and handshake together, even if bytes arrive slowly', async () => {
@@ -324,16 +295,6 @@ describe('the connect response', () => {
     await client.close()
     expect(client.state).to.equal('authFailed')
     expect(clock.pendingTimers).to.equal(0)
-  })
-
-  it('rejects connect() with SESSIONEXPIRED if the session of the option `session` has expired', async () => {
-    const session = { id: 77n, password: Buffer.alloc(16, 7) }
-    const { opening, server } = scriptedConnect({ session })
-    const connection = await server.next()
-    connection.open()
-    expect(connection.connectRequest).to.deep.include({ sessionId: 77n, passwd: Buffer.alloc(16, 7) })
-    connection.handshake({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16) })
-    expect(await opening.catch((error: unknown) => error)).to.include({ code: 'SESSIONEXPIRED', op: 'connect' })
   })
 
   it('is followed by setWatches, and the client drops the connection if the server rejects it', async () => {
