@@ -33,7 +33,7 @@ export class Follower<S, T> extends Publisher<S, T> {
     return undefined
   }
 
-  protected override onHeard(): void {
+  protected override onFollowed(): void {
     this.#come++
     if (this.#run !== undefined) return this.#again.notify()
     const run = (this.#run = new AbortController())
@@ -57,16 +57,16 @@ export class Follower<S, T> extends Publisher<S, T> {
   }
 
   protected override onLeft(): void {
-    if (this.isUnheard) this.#stop()
+    if (!this.isFollowed) this.#stop()
   }
 
   #stop(): void {
     const run = this.#run
     this.#run = undefined
     this.forget()
-    run?.abort(UNHEARD)
+    run?.abort(NOT_FOLLOWED)
   }
 }
 
 /** No caller sees this reason. */
-const UNHEARD = new Error('nobody follows any more')
+const NOT_FOLLOWED = new Error('nobody follows any more')

@@ -74,15 +74,15 @@ export class Publisher<S, T> {
     return this.#isClosed
   }
 
-  /** True if nobody is told anything. */
-  get isUnheard(): boolean {
-    return this.#listeners.isEmpty && this.#readers.size === 0
+  /** True if it has a listener or a reader. */
+  get isFollowed(): boolean {
+    return !this.#listeners.isEmpty || this.#readers.size > 0
   }
 
   on(event: string, listener: (change: T) => unknown): void {
     this.#listeners.on(event, listener)
     if (this.#isClosed) this.#listeners.clear()
-    else this.onHeard()
+    else this.onFollowed()
   }
 
   off(event: string, listener: (change: T) => unknown): void {
@@ -102,7 +102,7 @@ export class Publisher<S, T> {
     this.#readers.add(reader)
     const { present } = this
     if (present !== undefined) reader.update(present)
-    this.onHeard()
+    this.onFollowed()
     return reader
   }
 
@@ -146,7 +146,7 @@ export class Publisher<S, T> {
   }
 
   /** Called when a listener or a reader was added. */
-  protected onHeard(): void {}
+  protected onFollowed(): void {}
 
   /** Called when listeners or readers were removed. */
   protected onLeft(): void {}
