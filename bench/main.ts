@@ -1,13 +1,15 @@
 // `npm start`: measures how notifications fan out (README.md in this folder). This folder contains the benchmarks of
 // zkwire. Their figures are printed, and no test asserts them. The files directly in it are the command and its
 // options.
-// May import: bench/ensemble, bench/harness, bench/measure, bench/output, bench/report/report.ts,
+// May import: bench/ensemble, bench/fleet, bench/harness, bench/measure, bench/output, bench/report/report.ts,
 // bench/scenarios/index.ts, src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
 import { measureEnsemble } from './ensemble/measure.ts'
 import { ensembleSentences } from './ensemble/sentences.ts'
 import { startEnsemble } from './ensemble/start.ts'
 import type { EnsembleFigures } from './ensemble/figures.ts'
+import { processUnits } from './fleet/processes.ts'
+import { fleetCaveats, measureWithMachines, type FleetFigures } from './fleet/shared-run.ts'
 import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'
 import { conclusionOf } from './output/conclusion.ts'
@@ -40,11 +42,17 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
   const starting = options.ensemble === undefined ? serverFor(options.server) : startEnsemble(options.ensemble)
   const server = await starting.finally(() => progress.clear())
   try {
-    const run = new Run(options, server, progress, stop)
+    const { processes } = options
+    let run = new Run({ ...options, ...(processes !== undefined && { units: processUnits }) }, server, progress, stop)
     let ensemble: EnsembleFigures | undefined
+    let fleet: FleetFigures | undefined
     const notes: string[] = []
     const measureBoth = async () => {
-      await run.measure()
+      if (options.fleet === undefined) await run.measure()
+      else {
+        const plan = { ...options.fleet, processes: processes ?? 1, options, server }
+        fleet = await measureWithMachines(plan, progress, stop, each => (run = each))
+      }
       ensemble = await measureEnsemble(server, options, progress, stop.signal).catch((error: unknown) => {
         stop.signal.throwIfAborted()
         // The run before it is complete, and its figures must not be lost.
@@ -59,7 +67,7 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
         throw reason
       },
     )
-    await writeReports(run, server, options, args, { ensemble, notes }, end)
+    await writeReports(run, server, options, args, { ensemble, fleet, notes }, end)
     return end?.exitCode ?? 0
   } finally {
     await server.close()
@@ -71,14 +79,18 @@ async function writeReports(
   server: Server,
   options: Options,
   args: readonly string[],
-  { ensemble, notes }: Pick<Findings, 'ensemble'> & { notes: readonly string[] },
+  { notes, ...more }: Pick<Findings, 'ensemble' | 'fleet'> & { notes: readonly string[] },
   end?: Interrupted,
 ) {
   const locks = options.scenarios.filter(({ kind }) => kind === 'lock')
   const recordings = end === undefined ? await recordAll(locks, server.servers) : []
   const measurements = run.measurements.filter(isMeasured)
   const seconds = performance.now() / 1000
-  const caveats = [...caveatsOf(measurements, options), ...notes]
+  const caveats = [
+    ...(more.fleet === undefined ? [] : fleetCaveats(more.fleet)),
+    ...caveatsOf(measurements, options),
+    ...notes,
+  ]
   const findings = {
     measurements,
     server,
@@ -87,7 +99,7 @@ async function writeReports(
     ended: end?.message,
     caveats,
     recordings,
-    ensemble,
+    ...more,
   }
   const machine = thisMachine()
   const result = resultOf(findings, options, args, machine, new Date())

@@ -2,7 +2,9 @@
 import { fileURLToPath } from 'node:url'
 import { parseConnectString } from '../src/session/servers/connect-string.ts'
 import type { EnsembleSize } from './ensemble/start.ts'
-import { isWhole, numberOf, sizesOf, UsageError, valuesOf, wholeNumber } from './output/usage.ts'
+import type { Meeting } from './fleet/meeting.ts'
+import { fleetOf, processesOf } from './fleet/options.ts'
+import { isWhole, numberOf, sizesOf, UsageError, valuesOf } from './output/usage.ts'
 import type { Scenario } from './harness/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
@@ -11,6 +13,8 @@ export interface Options {
   server: string
   /** The numbers of Apache's servers to start. Undefined if `server` tells what to measure. */
   ensemble: EnsembleSize | undefined
+  /** Where the machines meet that take part in the run, and the number to wait for, with this one. */
+  fleet: { meeting: Meeting; machines: number } | undefined
   /** Numbers of sessions, ascending. */
   sizes: number[]
   scenarios: Scenario[]
@@ -71,6 +75,10 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --threads N              worker threads for the sessions (${DEFAULTS.threads})
   --processes N            share the sessions out over N processes of one thread each,
                            instead of threads
+  --join SERVERS/PATH      organize a run of several machines, which meet at this path
+                           of a ZooKeeper; npm run bench:join starts the others
+  --machines N             with --join: measure as soon as N machines, with this one,
+                           have joined
   --seed N                 seed for the random order of measurements (${DEFAULTS.seed})
   --tables                 print all tables: traffic, latencies, processor time, growth
   --all                    like --tables, and include scenarios that move hundreds
@@ -92,9 +100,11 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const values = parseValues(args)
   if (values.help === true) return 'help'
   const json = values.json ?? DEFAULTS.json
+  const fleet = fleetOf(values)
   return {
-    server: serverOf(values),
+    server: serverOf(values, fleet?.meeting.servers ?? DEFAULTS.server),
     ensemble: ensembleOf(values),
+    fleet,
     sizes: sizesOf(values.sessions ?? DEFAULTS.sessions),
     scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
     seconds: numberOf('seconds', values.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
@@ -118,6 +128,8 @@ function parseValues(args: readonly string[]) {
     seconds: text,
     threads: text,
     processes: text,
+    join: text,
+    machines: text,
     seed: text,
   }
   const flag = { type: 'boolean' } as const
@@ -133,10 +145,10 @@ function parseValues(args: readonly string[]) {
   return valuesOf({ args: [...args], options })
 }
 
-function serverOf({ server, apache }: ReturnType<typeof parseValues>): string {
+function serverOf({ server, apache }: ReturnType<typeof parseValues>, byDefault: string): string {
   if (apache === true && server !== undefined)
     throw new UsageError('--apache and --server exclude each other: pass only one of them')
-  if (server === undefined) return apache === true ? 'apache' : DEFAULTS.server
+  if (server === undefined) return apache === true ? 'apache' : byDefault
   let chroot: string
   try {
     ;({ chroot } = parseConnectString(server))
@@ -158,13 +170,6 @@ function ensembleOf({ ensemble, server, apache }: ReturnType<typeof parseValues>
   throw new UsageError(
     `--ensemble: ${JSON.stringify(ensemble)} is not a number of servers, such as 3, or 3+2 with two observers (2 to ${MAX_SERVERS} servers)`,
   )
-}
-
-function processesOf({ processes, threads }: ReturnType<typeof parseValues>): number | undefined {
-  if (processes === undefined) return undefined
-  if (threads !== undefined)
-    throw new UsageError('--processes and --threads exclude each other: each process has one thread')
-  return wholeNumber('processes', processes)
 }
 
 function scenariosOf(text: string): Scenario[] {

@@ -80,6 +80,7 @@ const localUnit =
       failed: error => received({ is: 'failed', error }),
     })
     return {
+      clock: 'here',
       send: (message: CommandMessage) => void execute(performer, message).then(received),
       terminate: () => Promise.resolve(),
     }

@@ -1,4 +1,4 @@
-// The messages between the main thread and a performer in another thread or process.
+// The messages between the main thread and a performer in another thread, process or machine.
 import type { Performer } from './performer.ts'
 
 export type Command = keyof Performer

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
 import { connect, type Client } from '../../src/index.ts'
 import { ScenarioRun, type Measurement } from '../measure/measurement.ts'
 import { rejection } from './aborted.ts'
-import { processUnits } from './processes.ts'
 import { threadUnits } from './threads.ts'
 import { Workers, type UnitStart } from './workers.ts'
 import { startReconciliation, type WireCounters } from '../measure/reconcile.ts'
@@ -47,7 +46,9 @@ export interface RunOptions {
   processes?: number | undefined
   /** Skips measurements that are expected to end after this many times `seconds`. Default 1.1. */
   overtime?: number
-  /** Starts what has the sessions. Default: processes, or worker threads of this process. */
+  /** Measures only counted steps, and uses their times. Default false. */
+  onlyCounted?: boolean
+  /** Starts what has the sessions. Default: worker threads of this process. */
   units?: (count: number, servers: string, fencePath: string) => UnitStart[]
 }
 
@@ -107,7 +108,7 @@ export class Run {
   /** Rejects with the reason of `stop` if aborted. Removes its nodes in any case, if the server can be reached. */
   async measure(): Promise<void> {
     const { signal } = this.#stop
-    const { processes, threads, units = processes === undefined ? threadUnits : processUnits } = this.#options
+    const { processes, threads, units = threadUnits } = this.#options
     signal.throwIfAborted()
     const sessions = peakSessionsOf(this.#stages)
     refuseWithoutDescriptors({ sessions, processes, threads, servers: this.#server.pids })
@@ -226,7 +227,8 @@ export class Run {
       }
       run.measurement.bothSides = await reconcile()
     }
-    const fast = all.filter(({ task }) => task.scenario.isSlow !== true)
+    const { onlyCounted = false } = this.#options
+    const fast = onlyCounted ? [] : all.filter(({ task }) => task.scenario.isSlow !== true)
     for (let round = 0; round < ROUNDS; round++)
       for (const [i, run] of shuffled(fast, this.#random).entries()) {
         this.#stop.signal.throwIfAborted()

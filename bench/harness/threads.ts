@@ -16,6 +16,6 @@ export function threadUnits(threads: number, servers: string, fencePath: string)
     worker.on('message', (message: Notice | Reply) => received(message))
     worker.on('error', lost)
     worker.on('exit', () => lost(new Error('a worker thread has exited')))
-    return { send: message => worker.postMessage(message), terminate: () => worker.terminate() }
+    return { clock: 'here', send: message => worker.postMessage(message), terminate: () => worker.terminate() }
   })
 }

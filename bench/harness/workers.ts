@@ -12,6 +12,8 @@ export interface WorkersOwner {
 
 /** The thread, process or object that executes the commands of one performer. */
 export interface Unit {
+  /** Two units have the same clock if their times can be compared. */
+  readonly clock: string
   send(message: CommandMessage): void
   /** Ends the unit, also if it does not reply. */
   terminate(): Promise<unknown>
@@ -38,8 +40,8 @@ export class Workers {
   readonly #replies = new Map<number, { resolve: (value: never) => void; reject: (error: unknown) => void }>()
   readonly #owner: WorkersOwner
   readonly #unitOf: (member: number, size: number) => number
-  /** When the first member of the current phase acted. */
-  #begun = NaN
+  /** By clock, the time at which the first member of the current phase acted. */
+  #begun = new Map<string, number>()
   #size = 0
   readonly #sizes = new Map<string, number>()
   /** The units that have ended, with the reason. */
@@ -109,8 +111,14 @@ export class Workers {
    */
   async act(action: string, who: number | 'all', atOnce = Infinity): Promise<void> {
     const actors = who === 'all' ? this.#units : this.#units.slice(this.#unitOf(who, this.#size)).slice(0, 1)
-    const begun = await Promise.all(actors.map(unit => this.#send(unit, 'act', action, who, atOnce)))
-    this.#begun = Math.min(...begun.map(at => at ?? Infinity))
+    const begun = new Map<string, number>()
+    this.#begun = begun
+    await Promise.all(
+      actors.map(async unit => {
+        const at = (await this.#send(unit, 'act', action, who, atOnce)) ?? Infinity
+        begun.set(unit.clock, Math.min(at, begun.get(unit.clock) ?? Infinity))
+      }),
+    )
   }
 
   async fence(which: 'all' | 'trigger'): Promise<void> {
@@ -126,13 +134,22 @@ export class Workers {
     return this.#sendAll('traffic')
   }
 
-  /** Returns the marks of the phase, sorted by time, in ms since the first member acted. */
+  /**
+   * Returns the marks of the phase, sorted by time. A time is in ms since the first member acted on the same clock. It
+   * is NaN if no member did, because clocks of two machines cannot be compared. Such marks come last.
+   */
   async marks(): Promise<Mark[]> {
-    const marks = (await this.#sendAll('marks')).flat()
-    return marks.map(({ member, at }) => ({ member, at: at - this.#begun })).sort((a, b) => a.at - b.at)
+    const byUnit = await Promise.all(
+      this.#units.map(async unit => {
+        const begun = this.#begun.get(unit.clock) ?? NaN
+        return (await this.#send(unit, 'marks')).map(({ member, at }) => ({ member, at: at - begun }))
+      }),
+    )
+    const rank = ({ at }: Mark) => (Number.isNaN(at) ? Number.MAX_VALUE : at)
+    return byUnit.flat().sort((a, b) => rank(a) - rank(b))
   }
 
-  /** Returns the processor time of all clients, ms. */
+  /** Returns the processor time of all clients on this machine, ms. */
   cpuMs(): number {
     const { user, system } = process.cpuUsage()
     return this.#units.reduce((total, unit) => total + (unit.cpuMs?.() ?? 0), (user + system) / 1000)

@@ -16,7 +16,7 @@ export interface PhaseRun {
    * counted ones.
    */
   counts: Counts | undefined
-  /** Times of the marks in order, ms from the action. */
+  /** Times of the marks in order, ms from the action. Those on the clock of another machine are left out. */
   marks: number[]
   /** Duration of the phase. Includes the fences if it is fenced. */
   ms: number
@@ -193,7 +193,7 @@ export class ScenarioRun {
     const from = phase.from === 'first' ? (marks[0]?.at ?? 0) : 0
     return {
       counts: traffic && after && countsBetween(traffic, after),
-      marks: marks.map(({ at }) => at - from),
+      marks: marks.map(({ at }) => at - from).filter(ms => !Number.isNaN(ms)),
       ms,
       clientCpuMs,
       serverCpuMs,

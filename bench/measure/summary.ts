@@ -84,17 +84,19 @@ function phaseOf(phase: string, counted: readonly Step[], slices: readonly Slice
 }
 
 function marksOf(runs: readonly PhaseRun[], rounds: PhaseRun[][], interval: number): Marks | undefined {
-  const marks = runs.flatMap(run => run.marks)
+  // With several machines, a phase whose marks are all on another clock has none.
+  const all = runs.filter(({ marks }) => marks.length > 0)
+  const marks = all.flatMap(run => run.marks)
   if (marks.length === 0) return undefined
-  const perStep = marks.length / runs.length
-  const last = median(runs.map(run => run.marks.at(-1) ?? NaN))
+  const perStep = marks.length / all.length
+  const last = median(all.map(run => run.marks.at(-1) ?? NaN))
   return {
-    steps: runs.length,
+    steps: all.length,
     // A step with several marks records all its sessions, so stalls hide no latency.
     all: latencyOf(marks, perStep > 1 ? undefined : interval),
-    first: median(runs.map(run => run.marks[0] ?? NaN)),
+    first: median(all.map(run => run.marks[0] ?? NaN)),
     last,
-    perSecond: perStep > 1 ? (1000 * perStep) / last : 1000 / median(runs.map(({ ms }) => ms)),
+    perSecond: perStep > 1 ? (1000 * perStep) / last : 1000 / median(all.map(({ ms }) => ms)),
     p50ByRound: rounds.map(runs => median(runs.flatMap(run => run.marks))),
   }
 }

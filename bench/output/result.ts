@@ -2,6 +2,7 @@
 import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'
+import type { FleetFigures } from '../fleet/shared-run.ts'
 import type { EnsembleFigures } from '../ensemble/figures.ts'
 import type { Reconciliation } from '../measure/reconcile.ts'
 import type { Measurement, Step } from '../measure/measurement.ts'
@@ -51,6 +52,8 @@ export interface Result {
   })[]
   /** The first phase of each lock with twelve sessions, frame by frame. */
   recordings: Recording[]
+  /** The machines that shared the sessions. Undefined if only one took part. */
+  fleet?: FleetFigures | undefined
   /** What is spread over the servers. Undefined if the server is not in an ensemble. */
   ensemble?: EnsembleFigures | undefined
   /** The traffic of the whole run. Only work and handshakes are part of the figures. */
@@ -75,10 +78,11 @@ export interface Findings {
   caveats: string[]
   recordings: Recording[]
   ensemble?: EnsembleFigures | undefined
+  fleet?: FleetFigures | undefined
 }
 
 export function resultOf(
-  { measurements, traffic, server, ended, seconds, caveats, recordings, ensemble }: Findings,
+  { measurements, traffic, server, ended, seconds, caveats, recordings, ensemble, fleet }: Findings,
   {
     scenarios,
     sizes,
@@ -121,14 +125,18 @@ export function resultOf(
     }),
     recordings,
     ...(ensemble !== undefined && { ensemble }),
+    ...(fleet !== undefined && { fleet }),
     traffic,
     remarks: caveats,
   }
 }
 
 /** Says what shared the sessions, such as '2 worker threads'. */
-export const unitsOf = ({ threads, processes }: Pick<Result, 'threads' | 'processes'>): string =>
-  processes === undefined ? `${threads} worker threads` : `${processes} processes`
+export function unitsOf({ threads, processes, fleet }: Pick<Result, 'threads' | 'processes' | 'fleet'>): string {
+  if (fleet !== undefined)
+    return `${fleet.machines.reduce((sum, machine) => sum + machine.processes, 0)} processes on ${fleet.machines.length} machines`
+  return processes === undefined ? `${threads} worker threads` : `${processes} processes`
+}
 
 const countsIn = (step: Step) => Object.fromEntries(Object.entries(step).map(([phase, { counts }]) => [phase, counts]))
 

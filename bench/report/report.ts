@@ -240,6 +240,7 @@ function methodSection({
   seed,
   threads,
   processes,
+  fleet,
   commandLine,
   date,
   seconds,
@@ -258,7 +259,7 @@ function methodSection({
       'machine',
       `${machine.cpu}, ${machine.cores} cores, ${bytes(machine.memoryBytes)} bytes of memory, ${machine.platform}`,
     ],
-    ['client', `Node ${machine.node}, sessions spread over ${unitsOf({ threads, processes })}`],
+    ['client', `Node ${machine.node}, sessions spread over ${unitsOf({ threads, processes, fleet })}`],
     ['seed', String(seed)],
     [
       'not counted',

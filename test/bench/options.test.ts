@@ -13,7 +13,7 @@ describe('the command line of the benchmark', () => {
     expect(options.sizes).to.deep.equal([10, 50, 100, 200, 1000])
     expect(options.scenarios).to.deep.equal(scenarios.filter(({ isExtra }) => isExtra !== true))
     expect(options.seconds).to.be.within(10, 60)
-    expect(options).to.include({ threads: 2, seed: 1, all: false })
+    expect(options).to.include({ threads: 2, seed: 1, all: false, fleet: undefined })
     expect(options.report).to.match(/bench\/results\/latest\.html$/)
     expect(options.json).to.match(/bench\/results\/latest\.json$/)
   })
@@ -50,6 +50,8 @@ describe('the command line of the benchmark', () => {
       'seconds',
       'threads',
       'processes',
+      'join',
+      'machines',
       'ensemble',
       'seed',
       'all',
@@ -78,6 +80,23 @@ describe('the command line of the benchmark', () => {
         [
           ['--ensemble', text],
           `--ensemble: ${JSON.stringify(text)} is not a number of servers, such as 3, or 3+2 with two observers (2 to 9 servers)`,
+        ] as const,
+    ),
+    [['--machines', '2'], '--machines has an effect only with --join'],
+    [
+      ['--join', 'zk1:2181/run', '--sessions', '5'],
+      '--join needs --machines: npm run bench:join takes part in the run of another machine',
+    ],
+    [['--join', 'zk1:2181/run', '--machines', '0'], '--machines: "0" is not a whole number of 1 or more'],
+    [
+      ['--join', 'zk1:2181/run', '--machines', '2', '--apache'],
+      '--join and --apache exclude each other: pass only one of them',
+    ],
+    ...['zk1:2181', 'zk1:2181/', 'zk1:x/run', ''].map(
+      text =>
+        [
+          ['--join', text, '--machines', '2'],
+          `${JSON.stringify(text)} is not host:port[,host:port]/path, with a path that is not /`,
         ] as const,
     ),
     [['--processes', '0'], '--processes: "0" is not a whole number of 1 or more'],

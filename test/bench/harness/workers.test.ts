@@ -4,7 +4,7 @@ import { Workers, type UnitOwner, type UnitStart } from '../../../bench/harness/
 import { scenarios } from '../../../bench/scenarios/index.ts'
 
 /** A unit that replies to each command with a given value, and records the commands. */
-function unit(values: Record<string, unknown>) {
+function unit(clock: string, values: Record<string, unknown>) {
   const sent: CommandMessage[] = []
   let owner: UnitOwner | undefined
   const start: UnitStart = given => {
@@ -13,7 +13,7 @@ function unit(values: Record<string, unknown>) {
       sent.push(message)
       given.received({ id: message.id, value: values[message.command] })
     }
-    return { send, terminate: () => Promise.resolve() }
+    return { clock, send, terminate: () => Promise.resolve() }
   }
   return { start, sent, lose: () => owner?.lost(new Error('the unit has ended')) }
 }
@@ -22,24 +22,24 @@ const owner = { failed: () => undefined, opened: () => undefined }
 const mutex = scenarios.find(({ name }) => name === 'mutex')
 
 describe('the units that share the sessions', () => {
-  it('return marks in ms since the first member acted, sorted', async () => {
-    const first = unit({ act: 1000, marks: [{ member: 0, at: 1007 }] })
-    const second = unit({ act: 1003, marks: [{ member: 1, at: 1005 }] })
-    const workers = new Workers([first.start, second.start], owner)
+  it('return marks in ms since the first member acted on the same clock, and NaN for other clocks, last', async () => {
+    const here = unit('here', { act: 1000, marks: [{ member: 0, at: 1007 }] })
+    const there = unit('there', { act: 5, marks: [{ member: 1, at: 9 }] })
+    const workers = new Workers([here.start, there.start], owner)
     if (mutex === undefined) throw new Error('no scenario mutex')
     await workers.assemble(mutex, '/d', 2)
     await workers.select('/d')
-    await workers.act('release', 'all')
+    await workers.act('release', 0)
     expect(await workers.marks()).to.deep.equal([
-      { member: 1, at: 5 },
       { member: 0, at: 7 },
+      { member: 1, at: NaN },
     ])
-    await workers.act('release', 1)
-    expect((await workers.marks()).map(({ at }) => at)).to.deep.equal([2, 4])
+    await workers.act('release', 'all')
+    expect((await workers.marks()).map(({ at }) => at)).to.deep.equal([4, 7])
   })
 
   it('have the members that the placement assigns to them, and those act', async () => {
-    const units = [unit({}), unit({})]
+    const units = [unit('here', {}), unit('here', {})]
     const place = (member: number, size: number) => (member < size ? 1 : 0)
     const workers = new Workers(
       units.map(({ start }) => start),
@@ -58,7 +58,7 @@ describe('the units that share the sessions', () => {
 
   it('are not waited for once they have ended', async () => {
     const failures: string[] = []
-    const ended = unit({})
+    const ended = unit('here', {})
     const workers = new Workers([ended.start], { ...owner, failed: error => failures.push(error.message) })
     ended.lose()
     expect(failures).to.deep.equal(['the unit has ended'])
@@ -72,7 +72,7 @@ describe('the units that share the sessions', () => {
     let received: UnitOwner['received'] = () => undefined
     const start: UnitStart = given => {
       received = given.received
-      return { send: () => undefined, terminate: () => Promise.resolve() }
+      return { clock: 'here', send: () => undefined, terminate: () => Promise.resolve() }
     }
     const workers = new Workers([start], owner)
     workers.expect(1, 3)

@@ -1,6 +1,6 @@
 // The sessions of a run in several processes of this machine.
 import { expect } from 'chai'
-import { processUnits } from '../../../bench/harness/processes.ts'
+import { processUnits } from '../../../bench/fleet/processes.ts'
 import { Run, type RunOptions } from '../../../bench/harness/run.ts'
 import { serverFor, type Server } from '../../../bench/harness/server.ts'
 import { Progress } from '../../../bench/output/progress.ts'
@@ -28,7 +28,7 @@ describe('a run whose sessions are in several processes', function () {
   }
 
   it('counts the same traffic as one with threads, to the byte, and measures times', async () => {
-    const [inThreads, inProcesses] = [options, { ...options, processes: 3 }].map(
+    const [inThreads, inProcesses] = [options, { ...options, processes: 3, units: processUnits }].map(
       each => new Run(each, server, silent, new AbortController()),
     )
     await inThreads?.measure()

@@ -8,6 +8,7 @@ describe('a benchmark with an unknown option:', () => {
   for (const [program, command] of [
     ['bench/main.ts', 'npm start'],
     ['bench/compare/main.ts', 'npm run bench:compare'],
+    ['bench/fleet/main.ts', 'npm run bench:join'],
     ['bench/peers/main.ts', 'npm run bench:peers'],
     ['bench/throughput/main.ts', 'npm run bench:throughput'],
     ['bench/throughput/calls.ts', 'npm run bench:calls'],

@@ -3,6 +3,17 @@ import type { BugsOfFile } from '../planted-bug.ts'
 
 export const rest: readonly BugsOfFile[] = [
   {
+    file: 'bench/fleet/message-queue.ts',
+    caughtBy: 'test/bench/fleet/message-queue.test.ts',
+    bugs: [
+      {
+        bug: 'messages between machines that are sent while an item is on its way are lost',
+        from: 'while (this.#waiting.length > 0) {',
+        to: 'if (this.#waiting.length > 0) {',
+      },
+    ],
+  },
+  {
     file: 'site/playground/model/playground.ts',
     caughtBy: 'test/site/playground/playground.test.ts',
     bugs: [

@@ -1,10 +1,13 @@
-// Units in processes of their own.
+// This folder shares the sessions of a run out over processes and machines. This file: units in processes of their own,
+// on this machine.
+// May import: bench/harness, bench/output/interrupted.ts, bench/output/progress.ts, bench/output/usage.ts, src/index.ts, src/recipes/index.ts,
+// src/session/servers/connect-string.ts, environment/procfs.ts.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { cpuSecondsOf } from '../../environment/procfs.ts'
-import type { Notice, Reply } from './messages.ts'
-import type { Unit, UnitStart } from './workers.ts'
+import type { Notice, Reply } from '../harness/messages.ts'
+import type { Unit, UnitStart } from '../harness/workers.ts'
 
 const program = fileURLToPath(new URL('process.ts', import.meta.url))
 /** The time that a process has to end after its input was closed, ms. */
@@ -30,6 +33,7 @@ export function processUnits(count: number, servers: string, fencePath: string):
     })
     let lastCpuMs = 0
     return {
+      clock: 'here',
       pid: child.pid ?? 0,
       // A process that has died cannot be sent to. The event 'exit' reports that.
       send: message => void (child.connected && child.send(message, () => undefined)),

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { PassedCounter } from '../../../bench/harness/passed-counter.ts'
+import { PassedCounter } from '../../../bench/fleet/passed-counter.ts'
 import type { Passed } from '../../../bench/harness/messages.ts'
 
 describe('the report of what has passed in a process', () => {

@@ -1,7 +1,7 @@
 // A process with a part of the sessions. It executes the commands of its parent. Arguments: connect string, path of the
 // fences.
-import { execute, type CommandMessage, type Notice, type Reply } from './messages.ts'
-import { monotonicMs, Performer } from './performer.ts'
+import { execute, type CommandMessage, type Notice, type Reply } from '../harness/messages.ts'
+import { monotonicMs, Performer } from '../harness/performer.ts'
 import { PassedCounter } from './passed-counter.ts'
 
 // The process ignores signals, so that its parent can still close the sessions. It exits when its parent exits.

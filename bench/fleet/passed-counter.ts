@@ -1,6 +1,6 @@
 // Reports what has passed in a process that shares no memory with the main thread: at most one message in each turn of
 // the event loop.
-import type { Passed } from './messages.ts'
+import type { Passed } from '../harness/messages.ts'
 
 export class PassedCounter {
   readonly #report: (passed: Passed) => void
