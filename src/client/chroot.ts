@@ -42,7 +42,9 @@ export class Chroot {
    */
   created(requested: string, serverPath: string): string {
     const path = this.strip(serverPath)
-    if (!path.startsWith(requested)) throw new JuteError(`the node ${path} was created for the path ${requested}`)
+    // Not startsWith(): V8 inlines it as a loop over the characters, which is slow if the caller has just concatenated
+    // `requested`.
+    if (path.indexOf(requested) !== 0) throw new JuteError(`the node ${path} was created for the path ${requested}`)
     return path
   }
 }

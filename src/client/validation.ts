@@ -106,8 +106,11 @@ export const anACL = mustBe('a list of {perms, id: {scheme, id}}', isACL)
 const aVersion = mustBe('a 32-bit integer', (value: number) => value === (value | 0))
 export const anything: Check = () => undefined
 
+// Faster than Object.hasOwn(), and no inherited property is a number.
 const aMode: Check = value =>
-  Object.hasOwn(createModes, value as string) ? undefined : `must be one of ${Object.keys(createModes).join(', ')}`
+  typeof createModes[value as CreateMode] === 'number'
+    ? undefined
+    : `must be one of ${Object.keys(createModes).join(', ')}`
 
 export const aclProblem = (acl: unknown): string | undefined => {
   const problem = anACL(acl)

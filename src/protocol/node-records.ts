@@ -1,5 +1,6 @@
 // The records of requests that read and change nodes, and of their replies. The requests that clients send most often
 // have a function that writes them, because that saves a tenth of a call. Tests compare its bytes with the declaration.
+import type { Encodable, TypeOf } from './codec.ts'
 import { record } from './jute.ts'
 import { ACL, Stat } from './records.ts'
 import type { Writer } from './writer.ts'
@@ -33,7 +34,10 @@ export const CreateRequest = record(
     writer.string(path)
     writer.buffer(data)
     writer.int(acl?.length ?? -1)
-    for (const { perms, id } of acl ?? []) {
+    const entries = acl ?? []
+    // By index, because V8 does not inline the iterator of a frozen list, such as the default ACL.
+    for (let i = 0; i < entries.length; i++) {
+      const { perms, id } = entries[i] as Encodable<TypeOf<typeof ACL>>
       writer.int(perms)
       writer.string(id.scheme)
       writer.string(id.id)
