@@ -29,6 +29,7 @@ export interface LessonView {
   readonly steps: number
   readonly text: string
   readonly focus: Focus | undefined
+  readonly speaksOfCounters: boolean
   /** Undefined if the step asks nothing. */
   readonly question: QuestionView | undefined
   /** True if `next` leads on: the question of the step is answered, and a step follows. */
@@ -85,7 +86,7 @@ export class LessonRun {
   }
 
   get view(): LessonView {
-    const { text, focus, question } = this.#step
+    const { text, focus, speaksOfCounters = false, question } = this.#step
     const { steps, title } = this.lesson
     const isDone = question === undefined || this.#isAnswered
     const isLast = this.#index === steps.length - 1
@@ -95,6 +96,7 @@ export class LessonRun {
       steps: steps.length,
       text,
       focus: (this.#isAnswered ? question?.focus : undefined) ?? focus,
+      speaksOfCounters,
       question: question && {
         text: question.text,
         choices: choicesOf(question),

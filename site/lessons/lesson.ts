@@ -51,6 +51,8 @@ export interface Step {
   readonly play: readonly Action[]
   readonly text: string
   readonly focus?: Focus
+  /** True if the text speaks of the counters of this release: they are shown with it. */
+  readonly speaksOfCounters?: true
   readonly question?: Question
 }
 

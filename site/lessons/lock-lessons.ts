@@ -33,6 +33,7 @@ export const herd: Lesson = {
     {
       play: [],
       text: 'Look at the counters of this release: for each waiter a notification, a request and an answer. And each answer contains the names of all that wait.',
+      speaksOfCounters: true,
       question: {
         text: 'Twice as many clients: how many bytes does one release cost then?',
         choices: [
@@ -206,6 +207,7 @@ export const oneTrip: Lesson = {
     {
       play: [],
       text: 'Nothing is for free. Look at the counters: this release has notified more than one client, because a contender also watches the one before its predecessor.',
+      speaksOfCounters: true,
       focus: { client: 3 },
       question: {
         text: 'What has client 3 done with its notification?',
@@ -261,6 +263,7 @@ export const tickets: Lesson = {
     {
       play: [],
       text: 'No frame of this release contains a list of names. Look at the counters: a few hundred bytes.',
+      speaksOfCounters: true,
       focus: { client: 2 },
       question: {
         text: 'A thousand clients wait. How many bytes does one release cost then?',

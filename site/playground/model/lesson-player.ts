@@ -1,4 +1,5 @@
 // Plays lessons on the page: what happens in a lesson is seen frame by frame.
+import { LESSONS } from '../../lessons/index.ts'
 import { LessonRun, type LessonView, type Stage } from '../../lessons/lesson-run.ts'
 import type { Lesson } from '../../lessons/lesson.ts'
 import { linkOf, storyOf } from '../../world/story-link.ts'
@@ -28,6 +29,7 @@ export interface LessonHost {
 export class LessonPlayer {
   readonly #host: LessonHost
   #run: LessonRun | undefined
+  readonly #finished = new Set<string>()
   /** Where the last step ended: the reader may have gone elsewhere since. */
   #ended = ''
   /** True if the rest of what is being played is to be shown at once. */
@@ -41,6 +43,16 @@ export class LessonPlayer {
   get shown(): ShownLesson | undefined {
     const run = this.#run
     return run && { ...run.view, id: run.lesson.id, isPlaying: run.isPlaying }
+  }
+
+  /** The ids of the lessons that the reader has played to their ends. */
+  get finished(): ReadonlySet<string> {
+    return this.#finished
+  }
+
+  /** Adds lessons that the reader has finished before. Ids that are none of a lesson are ignored. */
+  remember(ids: readonly string[]): void {
+    for (const { id } of LESSONS) if (ids.includes(id)) this.#finished.add(id)
   }
 
   /** Begins a lesson, at its first step or another. What happens before the text of the step is shown at once. */
@@ -100,6 +112,7 @@ export class LessonPlayer {
       await played
       this.#view.look()
       this.#ended = linkOf(this.#view.world.story)
+      if (run.view.isOver) this.#finished.add(run.lesson.id)
       this.#host.changed()
     })
   }

@@ -2,6 +2,7 @@
 import {
   isActive,
   type ClientPicture,
+  type Counters,
   type Holding,
   type Picture,
   type Role,
@@ -51,6 +52,10 @@ export const holds = ({ role, isConfirmed }: Pick<ClientPicture, 'role' | 'isCon
 /** Says what the recipe of a client does, and whether only its program says so. */
 const roleOf = ({ role, isConfirmed }: Pick<ClientPicture, 'role' | 'isConfirmed'>): string =>
   isConfirmed ? ROLES[role] : `believes that it ${ROLES[role]}`
+
+/** Describes counters, for example "13 frames, 11 notifications, 508 bytes". */
+export const describeCounters = ({ frames, bytes, byKind }: Counters): string =>
+  [plural(frames, 'frame'), plural(byKind.notification, 'notification'), plural(bytes, 'byte')].join(', ')
 
 export const nameOf = (client: number): string => (client === 0 ? 'the operator' : `client ${client}`)
 

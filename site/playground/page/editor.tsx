@@ -1,9 +1,9 @@
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { ABILITIES } from '../../lab/abilities.ts'
 import { exerciseLinkOf, EXERCISES } from '../../lab/exercises.ts'
 import { LONGEST_PROGRAM } from '../../lab/program-link.ts'
 import { describeOverlap, judgementOn } from '../model/verdict.ts'
-import { Prose } from './lesson-card.tsx'
+import { Prose, show } from './lesson-card.tsx'
 import type { Props } from './props.ts'
 
 /** How many overlaps and failures are listed. */
@@ -14,9 +14,22 @@ const TAB = '  '
 /** A program for all clients: the reader writes it, it runs in the virtual world, and the judge looks for overlaps. */
 export function Editor({ playground }: Props) {
   const { editor } = playground
+  const panel = useRef<HTMLDetailsElement>(null)
+  const title = useRef<HTMLElement>(null)
+  const shown = useRef(editor.exercise)
+  // The button that led to the exercise may be gone, or far away.
+  useEffect(() => {
+    if (
+      editor.exercise !== shown.current &&
+      editor.exercise !== undefined &&
+      !panel.current?.contains(document.activeElement)
+    )
+      show(panel.current, title.current)
+    shown.current = editor.exercise
+  }, [editor.exercise])
   return (
-    <details class="panel editor" open={editor.isShown}>
-      <summary>
+    <details ref={panel} class="panel editor" open={editor.isShown}>
+      <summary ref={title}>
         <h2>Write a program</h2> <span class="faint">each client runs it, and a judge looks for two holders</span>
       </summary>
       <div class="editor-body">

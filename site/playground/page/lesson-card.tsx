@@ -1,18 +1,25 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { exerciseLinkOf, EXERCISES } from '../../lab/exercises.ts'
 import type { QuestionView } from '../../lessons/lesson-run.ts'
 import { LESSONS } from '../../lessons/index.ts'
 import type { Lesson } from '../../lessons/lesson.ts'
 import { piecesOf, termsBefore, type Piece } from '../../lessons/terms.ts'
 import type { ShownLesson } from '../model/lesson-player.ts'
+import { describeCounters } from '../model/words.ts'
 import type { Props } from './props.ts'
 import { stillness } from './stillness.ts'
+
+/** Where the last lesson leads on to. */
+const FIRST_EXERCISE = exerciseLinkOf(EXERCISES[0]?.id ?? '')
 
 /** The list of lessons, or the one that is told. */
 export function LessonCard({ playground, onPrint }: Props & { onPrint: () => Promise<void> }) {
   const lesson = playground.lessons.shown
   const wasTold = useRef(false)
-  if (lesson === undefined) return <List playground={playground} isBack={wasTold.current} />
+  // Who goes on to an exercise is led to the program, and not back to the list.
+  if (lesson === undefined)
+    return <List playground={playground} isBack={wasTold.current && !playground.editor.isShown} />
   wasTold.current = true
   return <Told playground={playground} lesson={lesson} onPrint={onPrint} />
 }
@@ -20,13 +27,17 @@ export function LessonCard({ playground, onPrint }: Props & { onPrint: () => Pro
 /** @param isBack true if the reader has left a lesson: the list takes the place of the lesson's card */
 function List({ playground, isBack }: Props & { isBack: boolean }) {
   const list = useRef<HTMLDetailsElement>(null)
+  const { finished } = playground.lessons
   useEffect(() => {
     if (isBack) show(list.current, list.current?.querySelector('summary'))
   }, [])
   return (
     <details ref={list} class="panel lessons" open={playground.isFresh || isBack}>
       <summary>
-        <h2>Lessons</h2> <span class="faint">{LESSONS.length} short stories that ask before they show</span>
+        <h2>Lessons</h2>{' '}
+        <span class="faint">
+          {LESSONS.length} short stories that ask before they show{finished.size > 0 && `, ${finished.size} finished`}
+        </span>
       </summary>
       <ol>
         {LESSONS.map(lesson => (
@@ -34,6 +45,7 @@ function List({ playground, isBack }: Props & { isBack: boolean }) {
             <button type="button" class="link" onClick={() => void playground.lessons.begin(lesson)}>
               {lesson.title}
             </button>
+            {finished.has(lesson.id) && <span class="finished"> ✓ finished</span>}
             <p class="faint">{lesson.summary}</p>
           </li>
         ))}
@@ -76,6 +88,9 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
       <p key={lesson.step}>
         <Pieces pieces={text} />
       </p>
+      {lesson.speaksOfCounters && (
+        <p class="counted">This release: {describeCounters(playground.picture.counters.thisRelease)}</p>
+      )}
       {lesson.question && (
         <Question
           key={`question ${lesson.step}`}
@@ -88,6 +103,12 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
       {lesson.isOver && following !== undefined && (
         <p class="faint">
           The next lesson is {index + 2}. {following.title}.
+        </p>
+      )}
+      {lesson.isOver && following === undefined && (
+        <p>
+          That was the last lesson. Now write locks of your own: each exercise is a program that fails, and a judge says
+          when you have mended it. Or choose a recipe, and try faults of your own on its clients and servers.
         </p>
       )}
       <button type="button" class="link" onClick={() => void onPrint()}>
@@ -103,21 +124,20 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
  */
 function Buttons({ playground, lesson, following }: Props & { lesson: ShownLesson; following: Lesson | undefined }) {
   const { isPlaying, hasNext, isOver } = lesson
-  const mayBegin = isOver && following !== undefined
+  const { lessons } = playground
+  const goOn = () => {
+    if (!isOver) return lessons.next()
+    return following === undefined ? playground.openLink(FIRST_EXERCISE) : lessons.begin(following)
+  }
   return (
     <div class="buttons">
-      <button
-        type="button"
-        class="main"
-        disabled={isPlaying || !(hasNext || mayBegin)}
-        onClick={() => void (mayBegin ? playground.lessons.begin(following) : playground.lessons.next())}
-      >
-        {mayBegin ? 'Next lesson' : 'Next'}
+      <button type="button" class="main" disabled={isPlaying || !(hasNext || isOver)} onClick={() => void goOn()}>
+        {isOver ? (following === undefined ? 'Exercises' : 'Next lesson') : 'Next'}
       </button>
-      <button type="button" disabled={!isPlaying} onClick={() => playground.lessons.hasten()}>
+      <button type="button" disabled={!isPlaying} onClick={() => lessons.hasten()}>
         Show it at once
       </button>
-      <button type="button" class="leave" onClick={() => playground.lessons.leave()}>
+      <button type="button" class="leave" onClick={() => lessons.leave()}>
         All lessons
       </button>
     </div>
@@ -144,7 +164,7 @@ export function Asked({ playground }: Props) {
 }
 
 /** Moves the focus to an element, and its card to the top of the window if it begins elsewhere than in the upper half. */
-function show(card: HTMLElement | null, focus: HTMLElement | null | undefined): void {
+export function show(card: HTMLElement | null, focus: HTMLElement | null | undefined): void {
   focus?.focus({ preventScroll: true })
   const top = card?.getBoundingClientRect().top ?? 0
   if (top < 0 || top > innerHeight / 2) card?.scrollIntoView({ block: 'start' })

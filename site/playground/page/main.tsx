@@ -5,11 +5,13 @@ import { render } from 'preact'
 import { Playground } from '../model/playground.ts'
 import { App } from './app.tsx'
 import { linkInAddress } from './address.ts'
+import { keepFinished } from './finished.ts'
 import { OPENING } from './opening.ts'
 import { servePrograms, workersOf } from './program-worker.ts'
 
 async function start(root: Element, ownCode: string): Promise<void> {
   const playground = await Playground.open(linkInAddress().link, OPENING, workersOf(ownCode))
+  keepFinished(playground)
   // For the console of a curious reader, and for tests.
   Object.assign(window, { playground })
   root.textContent = ''

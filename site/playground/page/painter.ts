@@ -4,7 +4,7 @@ import type { WireFrame } from '../../world/wire-frame.ts'
 import { holds } from '../model/words.ts'
 import { CROSS, GLYPHS, type Kind } from '../scene/glyphs.ts'
 import type { Dot } from '../scene/flight.ts'
-import { linkBetween, wireOf, type Layout, type Point, type Wire } from '../scene/layout.ts'
+import { linkBetween, wireOf, wireToStore, type Layout, type Point, type Wire } from '../scene/layout.ts'
 
 /** The part of the lease below which it is shown as short. */
 const SHORT = 1 / 3
@@ -62,6 +62,7 @@ export class Painter {
     this.#prepare()
     for (const context of [this.#wires, this.#flights]) context.clearRect(0, 0, this.#layout.width, this.#layout.height)
     this.#links(picture)
+    this.#lastWrite(picture)
     for (const client of picture.clients) this.#wire(client)
     for (const client of picture.clients) this.#lease(client)
     for (const each of landing) this.#landing(each)
@@ -106,6 +107,13 @@ export class Painter {
         const isCut = one.isCutOff || other.isCutOff
         if (link !== undefined) this.#stroke(link, isCut ? 'event' : 'replication', isCut ? 1 : 3, isCut ? [2, 8] : [])
       }
+  }
+
+  /** Leads from the store to the client that has written last. */
+  #lastWrite({ store }: Picture): void {
+    const last = store.writes.at(-1)
+    const wire = last && wireToStore(this.#layout, last.client)
+    if (wire !== undefined) this.#stroke(wire, last?.isAccepted === true ? 'answer' : 'event', 2, [3, 5])
   }
 
   #wire(client: ClientPicture): void {

@@ -2,9 +2,11 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { describeStage } from '../model/words.ts'
 import { dotAt, dotsOf, flightsOf, type Dot } from '../scene/flight.ts'
 import { heightOf, layoutOf } from '../scene/layout.ts'
+import { linkInAddress } from './address.ts'
 import type { Props } from './props.ts'
 import { Painter } from './painter.ts'
 import { ServerBox } from './server-box.tsx'
+import { isStoreUsed, StoreBox } from './store-box.tsx'
 import { stillness } from './stillness.ts'
 import { Tokens } from './tokens.tsx'
 
@@ -20,8 +22,7 @@ export function Stage({ playground }: Props) {
   const width = useWidth(frame)
   const { picture } = playground
   const { clients, servers } = picture.story.scenario
-  const full = useFullScreenHeight()
-  const height = Math.max(heightOf(width, servers), full)
+  const height = useHeight(heightOf(width, servers), servers)
   const layout = useMemo(() => layoutOf(width, height, clients, servers), [width, height, clients, servers])
 
   useEffect(() => {
@@ -69,19 +70,22 @@ export function Stage({ playground }: Props) {
         const box = layout.servers[server.id - 1]
         return box && <ServerBox key={server.id} playground={playground} server={server} box={box} />
       })}
+      {layout.store && isStoreUsed(picture) && <StoreBox picture={picture} box={layout.store} />}
       <canvas class="flights" ref={flights} aria-hidden="true" />
     </div>
   )
 }
 
-/** What a full screen has below and above the stage: the buttons, the legend and the gaps. */
-const BESIDE = 150
+/** What is above and below the stage: in a full screen, and in a window that holds the stage beside the lesson. */
+const BESIDE = { fullScreen: 150, window: 340 }
+/** The least heights of a stage in such a window. */
+const LEAST = { one: 460, three: 560 }
 
-/** Returns the height that the stage has in a full screen, otherwise 0. */
-function useFullScreenHeight(): number {
-  const [height, setHeight] = useState(0)
+/** Returns the height of the stage: all of a full screen, and no more than what a window shows with the counters. */
+function useHeight(own: number, servers: number): number {
+  const [room, setRoom] = useState(roomOf)
   useEffect(() => {
-    const look = () => setHeight(document.fullscreenElement === null ? 0 : innerHeight - BESIDE)
+    const look = () => setRoom(roomOf())
     addEventListener('resize', look)
     document.addEventListener('fullscreenchange', look)
     return () => {
@@ -89,7 +93,14 @@ function useFullScreenHeight(): number {
       document.removeEventListener('fullscreenchange', look)
     }
   }, [])
-  return height
+  const least = servers > 1 ? LEAST.three : LEAST.one
+  return Math.max(Math.min(own, Math.max(least, room.most)), room.least)
+}
+
+function roomOf(): { least: number; most: number } {
+  if (document.fullscreenElement !== null) return { least: innerHeight - BESIDE.fullScreen, most: Infinity }
+  const isBesideLesson = matchMedia('(min-width: 1080px)').matches && !linkInAddress().isEmbedded
+  return { least: 0, most: isBesideLesson ? innerHeight - BESIDE.window : Infinity }
 }
 
 function useWidth(frame: { current: HTMLDivElement | null }): number {

@@ -1,4 +1,4 @@
-import { plural, seconds } from '../model/words.ts'
+import { describeCounters, seconds } from '../model/words.ts'
 import type { Props } from './props.ts'
 
 /** Plays, and goes from frame to frame. */
@@ -53,17 +53,11 @@ export function Transport({ playground }: Props) {
         </div>
         <div>
           <dt>all</dt>
-          <dd>
-            {plural(all.frames, 'frame')}, {plural(all.byKind.notification, 'notification')},{' '}
-            {plural(all.bytes, 'byte')}
-          </dd>
+          <dd>{describeCounters(all)}</dd>
         </div>
         <div>
           <dt>this release</dt>
-          <dd>
-            {plural(thisRelease.frames, 'frame')}, {plural(thisRelease.byKind.notification, 'notification')},{' '}
-            {plural(thisRelease.bytes, 'byte')}
-          </dd>
+          <dd>{describeCounters(thisRelease)}</dd>
         </div>
       </dl>
     </div>

@@ -23,6 +23,8 @@ export interface Layout {
   servers: readonly Box[]
   /** By the numbers of the client and of the server, from 0: see {@link wireOf}. */
   wires: readonly (readonly Wire[])[]
+  /** The store outside ZooKeeper; undefined if there is no room for it. */
+  store: Box | undefined
   /** If three servers are stacked, the x of the line from the first to the third, beside the second. */
   bypass: number | undefined
 }
@@ -68,6 +70,7 @@ export function layoutOf(width: number, height: number, clients: number, servers
   return {
     ...stage,
     servers: boxes,
+    store: servers === 1 && clients <= STORE.clients ? storeOf(width, token) : undefined,
     bypass,
     wires: places.map(place => boxes.map(box => wireTo(box, boxes, place, token))),
   }
@@ -103,15 +106,27 @@ function spread(curve: readonly Point[], count: number): Point[] {
 /** The children of a node are drawn with their names if there are no more of them: a line each. More share lines. */
 export const MANY_NODES = 7
 /** A node in a server's box, with an owner and watches, and the box without nodes. */
-const NODE = { height: 30, width: 88 }
+const NODE = { height: 30, width: 96 }
 const EMPTY_BOX = 130
 
 function boxOf(stageWidth: number, stageHeight: number, clients: number): Box {
   const [across, down] = stageWidth < 520 ? [140, 150] : [250, 210]
   const width = Math.min(stageWidth - across, 380)
-  const rows = clients <= MANY_NODES ? clients : Math.ceil(clients / Math.floor((width - 20) / NODE.width))
+  const rows = clients <= MANY_NODES ? clients : Math.ceil(clients / Math.max(2, Math.floor((width - 20) / NODE.width)))
   const height = Math.min(stageHeight - down, 370, EMPTY_BOX + rows * NODE.height)
   return { x: stageWidth / 2, y: stageHeight / 2, width, height }
+}
+
+/** The largest box of the store, and the most clients that leave it room. */
+const STORE = { width: 220, height: 100, heightOnPhone: 142, clients: 4 }
+
+/** In the corner at the top right, because a few clients stand at the middles of the sides, or below. */
+function storeOf(stageWidth: number, token: number): Box {
+  // Room for a word below the client at the top.
+  const left = stageWidth / 2 + token / 2 + 20
+  const width = Math.min(STORE.width, stageWidth - left)
+  const height = stageWidth < 520 ? STORE.heightOnPhone : STORE.height
+  return { x: stageWidth - width / 2, y: height / 2, width, height }
 }
 
 /** The room for wires around three servers, and between them. That beside a stack is a part of the width. */
@@ -226,6 +241,14 @@ export function linkBetween(layout: Layout, one: number, other: number): Wire | 
     { x: layout.bypass, y: edge(a, b) },
     { x: layout.bypass, y: edge(b, a) },
   ]
+}
+
+/** Returns the straight line from a client to the store. Undefined if the store is not there. */
+export function wireToStore({ store, clients, token }: Layout, client: number): Wire | undefined {
+  const place = clients[client]
+  if (store === undefined || place === undefined) return undefined
+  const end = edgeOf(store, place)
+  return [along(place, end, token / 2 + 1), end]
 }
 
 /** Returns the point of a straight line that lies `pixels` away from its start. */

@@ -6,7 +6,8 @@ import { invalidHtml } from '../../../site/checks/html.ts'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import { answerOf, choicesOf } from '../../../site/lessons/lesson.ts'
 import { startChromium } from '../../../environment/chromium.ts'
-import { openPlayground } from '../support/open-playground.ts'
+import { EXERCISES } from '../../../site/lab/exercises.ts'
+import { builtPlayground, openPlayground } from '../support/open-playground.ts'
 
 describe('in the page, the lesson', () => {
   let browser: Browser
@@ -48,7 +49,7 @@ describe('in the page, the lesson', () => {
   ])
     it(`shows all nodes in the box of one server, in a window of ${viewport.width} pixels`, async () => {
       const open = await openPlayground(browser, '', { viewport })
-      for (const [id, nodes] of Object.entries({ 'one-trip.1': 7, 'double-barrier.2': 5 })) {
+      for (const [id, nodes] of Object.entries({ 'one-trip.1': 7, 'double-barrier.2': 5, 'tickets.1': 14 })) {
         await open.evaluate(`void (location.hash = '#lesson=${id}')`)
         await open.until(`document.querySelectorAll('main > .work .node').length === ${nodes}`)
         await open.until(
@@ -68,6 +69,115 @@ describe('in the page, the lesson', () => {
       await open.until(`${LINKS}.join() === '${lines.join()}'`)
       await open.close()
     }
+  })
+
+  it('is marked in the list when it is finished, also at the next visit', async () => {
+    const open = await openPlayground(browser, 'lesson=handshake-and-ping')
+    const { steps, title } = LESSONS[0] ?? expect.fail()
+    const marks = () => open.page.locator('.lessons li', { hasText: 'finished' }).allInnerTexts()
+    for (const { question } of steps) {
+      if (question !== undefined) await answer(open.page)
+      await hasten(open.page)
+      await open.idle()
+      if (!(await open.evaluate('playground.lessons.shown.isOver'))) await open.press('Next')
+      await hasten(open.page)
+      await open.idle()
+    }
+    await open.press('All lessons')
+    expect(await marks()).to.have.length(1)
+    expect((await marks())[0]).to.match(new RegExp(`^${title} ✓ finished`))
+    await open.evaluate("void (location.hash = '')")
+    await open.page.reload()
+    await open.page.waitForSelector('.lessons .finished', { state: 'attached' })
+    expect(await open.page.locator('.lessons summary').innerText()).to.match(/, 1 finished$/)
+    expect(open.messages).to.deep.equal([])
+    await open.close()
+  })
+
+  it('can be played where the browser keeps nothing', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.addInitScript(
+      "Object.defineProperty(window, 'localStorage', { get: () => { throw new DOMException('denied') } })",
+    )
+    await page.setContent(await builtPlayground())
+    await page.waitForSelector('.lessons .link')
+    const last = LESSONS.at(-1) ?? expect.fail()
+    await page.evaluate(`playground.openLink('lesson=${last.id}.${last.steps.length}')`)
+    await page.waitForSelector('.lesson')
+    await answer(page)
+    await hasten(page)
+    await page.waitForSelector('.choice.right')
+    expect(await page.evaluate('[...playground.lessons.finished]')).to.deep.equal([last.id])
+    await context.close()
+  })
+
+  for (const width of [1440, 390])
+    it(`says that it was the last one, and leads on to the exercises, in a window of ${width} pixels`, async () => {
+      const last = LESSONS.at(-1) ?? expect.fail()
+      const open = await openPlayground(browser, `lesson=${last.id}.${last.steps.length}`, {
+        viewport: { width, height: 844 },
+      })
+      await answer(open.page)
+      await hasten(open.page)
+      await open.idle()
+      expect(await open.page.locator('.lesson').innerText()).to.contain('That was the last lesson.')
+      await open.press('Exercises')
+      expect(await open.evaluate('playground.editor.exercise.id')).to.equal(EXERCISES[0]?.id)
+      await open.until("document.activeElement.closest('.editor') !== null")
+      expect(await open.evaluate("document.querySelector('.editor').getBoundingClientRect().top")).to.be.within(-1, 500)
+      await open.close()
+    })
+
+  for (const width of [1440, 390])
+    it(`draws the store that its writes are sent to, in a window of ${width} pixels`, async () => {
+      const open = await openPlayground(browser, 'lesson=late-write', { viewport: { width, height: 900 } })
+      const store = open.page.locator('.store')
+      expect(await store.innerText()).to.match(/greatest token: none yet$/)
+      await answer(open.page)
+      await hasten(open.page)
+      await open.idle()
+      const { token, writes } = await open.evaluate<{ token: string; writes: { token: string }[] }>(
+        'playground.picture.store',
+      )
+      expect(await store.locator('li').allInnerTexts()).to.deep.equal([
+        ...[`client 1: token ${writes[0]?.token} ✓`, `client 2: token ${token} ✓`],
+      ])
+      await open.evaluate("void (location.hash = '#lesson=stalled-holder.4')")
+      await open.until(
+        "(({ scrollHeight, clientHeight, innerText }) => /refused/.test(innerText) && scrollHeight <= clientHeight)(document.querySelector('.store'))",
+      )
+      await open.close()
+    })
+
+  it('draws no store where none is written to', async () => {
+    const open = await openPlayground(browser, 'lesson=list-after-the-wake-up')
+    expect(await open.page.locator('.store').count()).to.equal(0)
+    await open.close()
+  })
+
+  for (const width of [1440, 390])
+    it(`shows the counters that it speaks of, in a window of ${width} pixels`, async () => {
+      const open = await openPlayground(browser, 'lesson=herd.2', { viewport: { width, height: 900 } })
+      const { frames, bytes } = await open.evaluate<{ frames: number; bytes: number }>(
+        'playground.picture.counters.thisRelease',
+      )
+      expect(await open.page.locator('.counted').innerText()).to.equal(
+        `This release: ${frames} frames, 11 notifications, ${bytes.toLocaleString('en')} bytes`,
+      )
+      const seen = width > 1000 ? '.counted, .counters, .theatre .legend' : '.counted'
+      const bottoms = await open.evaluate<number[]>(
+        `[...document.querySelectorAll('${seen}')].map(each => each.getBoundingClientRect().bottom)`,
+      )
+      expect(Math.max(...bottoms)).to.be.within(1, 900)
+      await open.close()
+    })
+
+  it('is in the first view of a phone, and two more', async () => {
+    const open = await openPlayground(browser, '', { viewport: { width: 390, height: 844 } })
+    const bottom = await open.evaluate("document.querySelectorAll('.lessons .link')[2].getBoundingClientRect().bottom")
+    expect(bottom).to.be.within(1, 600)
+    await open.close()
   })
 
   it('can be sent from the step that is shown', async () => {

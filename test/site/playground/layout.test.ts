@@ -56,9 +56,26 @@ describe('the layout of the stage', () => {
             }
         })
 
+  it('has a place for the store beside a few clients, apart from all else', () => {
+    for (const width of WIDTHS)
+      for (const clients of [1, 2, 3, 4]) {
+        const layout = layoutOf(width, heightOf(width, 1), clients, 1)
+        const store = layout.store ?? expect.fail()
+        const places = layout.clients.slice(1)
+        expect(store.width).to.be.at.least(120)
+        for (const place of places) expect(gapTo(store, place)).to.be.above(layout.token / 2)
+        const points = places.flatMap((_, i) => pointsOn(wireOf(layout, i + 1, 1) ?? []))
+        for (const point of points) expect(gapTo(store, point)).to.be.above(0)
+        const [server] = layout.servers
+        expect(store.y + store.height / 2).to.be.below((server?.y ?? 0) - (server?.height ?? 0) / 2)
+      }
+    expect(layoutOf(824, 600, 5, 1).store).to.equal(undefined)
+    expect(layoutOf(824, 600, 2, 3).store).to.equal(undefined)
+  })
+
   it('gives a server room for the nodes of its clients: a line each, or several in a line if they are many', () => {
     const heightFor = (clients: number) => layoutOf(1000, 620, clients, 1).servers[0]?.height ?? 0
-    expect([2, 7, 12].map(clients => (heightFor(clients) - heightFor(1)) / 30)).to.deep.equal([1, 6, 2])
+    expect([2, 7, 12].map(clients => (heightFor(clients) - heightFor(1)) / 30)).to.deep.equal([1, 6, 3])
   })
 
   it('places the first client at the top, and the others clockwise', () => {
