@@ -234,5 +234,6 @@ export function exerciseIn(link: string): WrittenProgram | undefined {
 
 export const programOf = (exercise: Exercise, part: 'broken' | 'solution'): WrittenProgram => ({
   text: exercise[part],
+  exercise: exercise.id,
   story: { scenario: clientsFor({ clients: exercise.clients, servers: 1, seed: 1 }), commands: [], frames: 0 },
 })

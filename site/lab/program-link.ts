@@ -1,5 +1,5 @@
-// A program that a reader wrote as the last part of a link, and back: `program=` with the text, `;`, and the link of the
-// story of its clients. A link is untrusted, and each program with its story has exactly one.
+// A program that a reader wrote as the last part of a link, and back: `program=` with the text, the id of its exercise if
+// it has one, and the link of the story of its clients, with `;` between them. A link is untrusted, and each program with its story has exactly one.
 // May import: site/world, src/index.ts, src/recipes/index.ts.
 import { linkOf, LinkError, storyOf, stringOf } from '../world/story-link.ts'
 import type { Scenario, Story } from '../world/story.ts'
@@ -16,7 +16,11 @@ const text = stringOf('program', LONGEST_PROGRAM)
 export interface WrittenProgram {
   readonly text: string
   readonly story: Story
+  /** The id of the exercise that it began with: lower-case letters and hyphens. */
+  readonly exercise?: string | undefined
 }
+
+const PARTS = /^program=([^;]*);(?:([a-z-]+);)?(.*)$/
 
 /** Clients that run a program take part in no recipe. */
 export const clientsFor = ({ clients, servers, seed }: Omit<Scenario, 'recipe'>): Scenario => ({
@@ -25,7 +29,8 @@ export const clientsFor = ({ clients, servers, seed }: Omit<Scenario, 'recipe'>)
 
 /** @throws LinkError if the program or its story is too long for a link */
 export function programLinkOf(program: WrittenProgram): string {
-  const link = `${PREFIX}${text.write(program.text)};${linkOf(program.story)}`
+  const exercise = program.exercise === undefined ? '' : `${program.exercise};`
+  const link = `${PREFIX}${text.write(program.text)};${exercise}${linkOf(program.story)}`
   if (link.length > LONGEST_LINK) throw new LinkError('The program is too long for a link.')
   return link
 }
@@ -37,9 +42,9 @@ export function programLinkOf(program: WrittenProgram): string {
 export function programIn(link: string): WrittenProgram | undefined {
   if (!link.startsWith(PREFIX)) return undefined
   if (link.length > LONGEST_LINK) throw new LinkError(`The link of a program has at most ${LONGEST_LINK} characters.`)
-  const end = link.indexOf(';')
-  if (end === -1) throw new LinkError('The link is damaged.')
-  const program = { text: text.read(link.slice(PREFIX.length, end)), story: storyOf(link.slice(end + 1)) }
+  const [, written, exercise, story] = PARTS.exec(link) ?? []
+  if (written === undefined || story === undefined) throw new LinkError('The link is damaged.')
+  const program: WrittenProgram = { text: text.read(written), story: storyOf(story), exercise }
   if (program.story.scenario.recipe !== 'bare-clients') throw new LinkError('The link is damaged.')
   if (programLinkOf(program) !== link) throw new LinkError('The link is damaged.')
   return program

@@ -9,8 +9,22 @@ export interface Term {
 }
 
 export const TERMS: readonly Term[] = [
+  { words: 'ack', meaning: 'a follower’s answer to a proposal: it has written it to its log' },
+  {
+    words: 'commit',
+    meaning: 'the message with which the leader says that a proposal counts, because a majority has it',
+  },
+  {
+    words: 'diff, snap, trunc',
+    meaning:
+      'what a leader sends to a server that comes back: the writes that it lacks, the whole tree, or the end of its log that it must remove',
+  },
   { words: 'ephemeral', meaning: 'said of a node that the server deletes when the session that created it ends' },
   { words: 'epoch', meaning: 'the number of a leader’s term: the upper 32 bits of a zxid' },
+  {
+    words: 'expire',
+    meaning: 'said of a session: the servers have heard nothing of its client for the session timeout, and end it',
+  },
   {
     words: 'fencing token',
     meaning:
@@ -21,14 +35,29 @@ export const TERMS: readonly Term[] = [
     meaning: 'the kinds of servers. The leader orders all writes. Followers vote for them, observers do not',
   },
   { words: 'frame', meaning: 'a request, an answer or a notification as it is sent: its length, and then its bytes' },
+  { words: 'garbage collection', meaning: 'a pause in which a program frees memory, and does nothing else' },
+  {
+    words: 'lease',
+    meaning:
+      'the time for which the servers certainly keep a session: its client may rely on its ephemeral nodes so long',
+  },
+  { words: 'log', meaning: 'the list of all writes of a server, in their order, which a crash does not lose' },
   { words: 'multi', meaning: 'a request of several operations: the server executes all of them, or none' },
+  {
+    words: 'notification',
+    meaning: 'a frame with which the server tells a client that a node has changed on which it has set a watch',
+  },
   { words: 'opcode', meaning: 'the number of an operation, such as create, in a request' },
+  { words: 'ping', meaning: 'a frame that says only that its sender lives. The answer says the same of the server' },
+  { words: 'proposal', meaning: 'the message with which the leader sends a write to the followers, before it counts' },
+  { words: 'quorum, majority', meaning: 'more than half of the servers that vote. Without it, nothing is written' },
   {
     words: 'session',
     meaning:
       'what the server keeps of a client: its ephemeral nodes, its watches and its timeout. It survives lost connections',
   },
   { words: 'session timeout', meaning: 'how long the servers keep a session from which they hear nothing' },
+  { words: 'setWatches', meaning: 'a request that sets all watches of a client again, on its next connection' },
   { words: 'sync', meaning: 'a request with which the server of a client catches up with the leader' },
   { words: 'tick', meaning: 'the unit of time of the servers, `tickTime`: 2 s in the sample configuration' },
   {
@@ -36,7 +65,15 @@ export const TERMS: readonly Term[] = [
     meaning: 'a write, or several that the server executes together or not at all. It has one zxid',
   },
   { words: 'trip', meaning: 'the way of a request to the server, and of its answer back' },
+  {
+    words: 'upToDate',
+    meaning: 'the message with which the leader lets a follower serve clients, after it has caught up',
+  },
   { words: 'UUID', meaning: 'a random number of 128 bits, which nobody else chooses' },
+  {
+    words: 'vote',
+    meaning: 'a message with which a server says whom it wants as leader, and where the log of that server ends',
+  },
   { words: 'watch', meaning: 'a request to be told of the next change, or with `addWatch` of each change' },
   { words: 'xid', meaning: 'the number of a request on a connection' },
   { words: 'znode, node', meaning: 'an entry of the tree, with data, children, an ACL and a Stat' },

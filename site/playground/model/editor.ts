@@ -1,5 +1,5 @@
 // The program that the reader writes, and its last run.
-import { exerciseIn, EXERCISES, type Exercise } from '../../lab/exercises.ts'
+import { exerciseIn, exerciseLinkOf, EXERCISES, type Exercise } from '../../lab/exercises.ts'
 import { verdictOf, type Verdict } from '../../lab/judge.ts'
 import { clientsFor, programIn, programLinkOf, type WrittenProgram } from '../../lab/program-link.ts'
 import { RemoteWorld } from '../../lab/remote-world.ts'
@@ -30,7 +30,12 @@ await zk.delete('/lock')
 `
 
 /** Returns the program or the exercise of a link. Undefined if the link is neither. @throws LinkError if it is malformed */
-export const writtenIn = (link: string): WrittenProgram | undefined => programIn(link) ?? exerciseIn(link)
+export function writtenIn(link: string): WrittenProgram | undefined {
+  const program = programIn(link) ?? exerciseIn(link)
+  // Throws if there is no such exercise.
+  if (program?.exercise !== undefined) exerciseIn(exerciseLinkOf(program.exercise))
+  return program
+}
 
 export class Editor {
   readonly #start: StartWorld
@@ -73,11 +78,11 @@ export class Editor {
   }
 
   /** Shows the program of a link. It does not run before the reader wants it to. */
-  open({ text, story }: WrittenProgram): void {
+  open({ text, story, exercise }: WrittenProgram): void {
     this.write(text)
     this.#hasFailed = false
     this.#commands = story.commands
-    this.#exercise = EXERCISES.find(each => each.broken === text || each.solution === text)
+    this.#exercise = EXERCISES.find(({ id }) => id === exercise)
   }
 
   /** Leaves the program. Its text stays. */
@@ -101,6 +106,7 @@ export class Editor {
     try {
       return programLinkOf({
         text: this.#text,
+        exercise: this.#exercise?.id,
         story: this.isChanged(shown) ? this.#storyOf(story.scenario) : story,
       })
     } catch (error) {

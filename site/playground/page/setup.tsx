@@ -86,10 +86,14 @@ function CopyLink({ playground }: Props) {
   const copy = () => {
     const address = `${location.href.split('#')[0] ?? ''}#${playground.link}`
     history.replaceState(null, '', `#${playground.link}`)
-    navigator.clipboard.writeText(address).then(
-      () => setState('copied'),
-      () => setState('failed'),
-    )
+    // There is no clipboard in a page that another machine serves without TLS.
+    const clipboard = navigator.clipboard as Clipboard | undefined
+    if (clipboard === undefined) setState('failed')
+    else
+      clipboard.writeText(address).then(
+        () => setState('copied'),
+        () => setState('failed'),
+      )
   }
   const texts = { idle: 'Copy link', copied: 'Copied', failed: 'Copy it from the address' }
   return (

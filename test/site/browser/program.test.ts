@@ -217,6 +217,8 @@ console.log(self.origin, location.protocol, 'end')`
       `program=${'x'.repeat(4001)};1;bare-clients;2;1;1;0`,
       good.replace('bare-clients', 'mutex'),
       good.replace('enter', '%65nter'),
+      good.replace(';', ';none;'),
+      good.replace(';', ';;'),
       `${good};`,
     ]) {
       await open.evaluate(`void (location.hash = ${JSON.stringify(`#${good}`)})`)
@@ -244,6 +246,28 @@ console.log(self.origin, location.protocol, 'end')`
         const verdict = await verdictOf(open)
         expect(verdict, `${id} ${part}`).to.match(part === 'solution' ? /^Solved: / : /^Not solved: /)
       }
+    expect(open.messages).to.deep.equal([])
+    await open.close()
+  })
+
+  it('of an exercise has it in its link, so that its reader sees the task and whether it is solved', async () => {
+    const open = await openPlayground(browser, exerciseLinkOf('owner'))
+    const { solution, task } = EXERCISES.find(({ id }) => id === 'owner') ?? expect.fail()
+    await open.page.locator('.editor textarea').fill(`// mine\n${solution}`)
+    const teacher = await openPlayground(browser, await open.evaluate<string>('playground.link'))
+    expect(await teacher.page.locator('.editor-body').innerText()).to.contain(task.split('`')[0]?.trim())
+    await teacher.press('Run')
+    expect(await verdictOf(teacher)).to.match(/^Solved: /)
+    await teacher.close()
+    await open.close()
+  })
+
+  it('has a button for its link, which says so where a browser offers no clipboard', async () => {
+    const open = await openPlayground(browser, linkOf('enter()'))
+    await open.evaluate("void Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    await open.press('Copy link')
+    expect(await open.page.getByRole('button', { name: 'Copy it from the address' }).count()).to.equal(1)
+    expect(await open.evaluate('location.hash')).to.match(/^#program=/)
     expect(open.messages).to.deep.equal([])
     await open.close()
   })

@@ -19,6 +19,19 @@ describe('the terms of the lessons', () => {
     expect(TERMS.filter(term => !used.has(term))).to.deep.equal([])
   })
 
+  it('are all names of messages and requests in the lessons: what else is code is a path, data, or explained there', () => {
+    const explained = ['guard()', 'ready', 'one', 'two', 'three', 'old', 'new']
+    const named = LESSONS.flatMap(({ steps }) => steps).flatMap(({ text, question }) =>
+      [text, question?.text ?? '', question?.explanation ?? ''].flatMap(each => piecesOf(each)),
+    )
+    for (const { text, isCode } of named)
+      if (isCode && !text.startsWith('/') && !explained.includes(text))
+        expect(
+          piecesOf(`\`${text}\``, new Set()).some(({ term }) => term !== undefined),
+          text,
+        ).to.equal(true)
+  })
+
   it('are marked where they occur first, and only there', () => {
     expect(marked('A frame has an xid. The next frame has another xid.')).to.deep.equal(['frame', 'xid'])
     const seen = new Set<Term>()
