@@ -40,8 +40,8 @@ export const serverNames = ({ servers }: Pick<EnsembleFigures, 'servers'>): stri
 const ORDER: readonly string[] = ['leader', 'follower', 'observer']
 const rank = (role: string): number => (ORDER.indexOf(role) + ORDER.length + 1) % (ORDER.length + 1)
 
-const placedAs = ({ placed }: EnsembleFigures, scenario: string, on: string): Placed | undefined =>
-  placed.find(each => each.scenario === scenario && each.on === on)
+const spreadOf = ({ placed }: EnsembleFigures, scenario: string): Placed | undefined =>
+  placed.find(each => each.scenario === scenario && each.on === 'all servers')
 
 const range = (values: readonly number[]): string => {
   const [least, most] = [Math.min(...values), Math.max(...values)]
@@ -49,7 +49,7 @@ const range = (values: readonly number[]): string => {
 }
 
 function spreadSentences(figures: EnsembleFigures): string[] {
-  const spread = placedAs(figures, 'data', 'all servers')
+  const spread = spreadOf(figures, 'data')
   if (spread === undefined) return []
   const notified = spread.byServer.map(({ notifications }) => notifications)
   return [
@@ -123,7 +123,7 @@ function handOverSentences(figures: EnsembleFigures): string[] {
 function herdSentences(figures: EnsembleFigures): string[] {
   const { placed } = figures
   return ['data', 'herd'].flatMap(scenario => {
-    const spread = placedAs(figures, scenario, 'all servers')
+    const spread = spreadOf(figures, scenario)
     const ones = placed.filter(
       each => each.scenario === scenario && each.on !== 'all servers' && each.phase === spread?.phase,
     )

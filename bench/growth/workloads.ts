@@ -77,11 +77,8 @@ const us = (population: PopulationName, probe: string, about: string): Workload 
   about,
   unit: 'us',
 })
-const bytes = (population: PopulationName, probe: string, about: string): Workload => ({
-  population,
-  probe,
-  about,
-  unit: 'bytes',
+const bytes = (population: PopulationName): Workload => ({
+  ...{ population, probe: 'memory', about: 'live heap of one of them', unit: 'bytes' },
 })
 
 export const workloads: readonly Workload[] = [
@@ -96,12 +93,12 @@ export const workloads: readonly Workload[] = [
   us('watches', 'view', 'set one more through a view of the client, and close the view'),
   us('watches', 'watcher', 'add a persistent watch, and close it'),
   { ...us('watches', 'reconnect', 'set one of the watches again after a reconnect'), from: 10_000 },
-  { ...bytes('watches', 'memory', 'live heap of one of them'), from: 10_000 },
+  { ...bytes('watches'), from: 10_000 },
   us('removed', 'notified', 'set one, change its node, get the event'),
   us('lives', 'life', 'set one of them, and get the end of the session'),
   us('sessions', 'getData', 'a call of the next session, a hundred at a time'),
   us('sessions', 'opened', 'open one more, and close it'),
-  { ...bytes('sessions', 'memory', 'live heap of one of them'), from: 1000 },
+  { ...bytes('sessions'), from: 1000 },
   us('frames', 'getData', 'one kilobyte of the frame'),
   us('frames', 'setData', 'one kilobyte of the frame'),
   us('names', 'getChildren', 'one name of the list'),

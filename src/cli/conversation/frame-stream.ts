@@ -88,7 +88,7 @@ export class FrameStream {
   #isStart: boolean
 
   /** @param isJoined true if the stream may begin within a frame */
-  constructor(listener: FrameStreamListener, isJoined = false) {
+  constructor(listener: FrameStreamListener, isJoined: boolean) {
     this.#listener = listener
     this.#state = isJoined ? 'searching' : 'opening'
     this.#isGapped = isJoined

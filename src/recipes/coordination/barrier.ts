@@ -160,7 +160,7 @@ export class DoubleBarrier {
    * @throws ZooKeeperError BADARGUMENTS
    */
   constructor(client: Client, path: string, count: number, options: BarrierOptions = {}) {
-    const problems = [countProblem('count', count), optionsProblem(options, optionChecks)]
+    const problems = [countProblem(count), optionsProblem(options, optionChecks)]
     checkArguments('DoubleBarrier', client, path, ...problems)
     this.path = path
     this.count = count

@@ -76,7 +76,7 @@ export class Semaphore extends Lock {
    * @throws ZooKeeperError BADARGUMENTS
    */
   constructor(client: Client, path: string, count: number, options: LockOptions = {}) {
-    const problems = [countProblem('count', count), optionsProblem(options, lockOptionChecks)]
+    const problems = [countProblem(count), optionsProblem(options, lockOptionChecks)]
     checkArguments('Semaphore', client, path, ...problems)
     super(client, path)
     this.count = count

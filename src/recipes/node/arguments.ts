@@ -4,10 +4,10 @@ import { badArguments, pathProblem } from '../../protocol/index.ts'
 import { mustBe, type Check } from '../../protocol/option-checks.ts'
 
 /** Returns why a value cannot be used as a number of permits or members, or undefined if it can. */
-export const countProblem = (name: string, value: unknown): string | undefined =>
+export const countProblem = (value: unknown): string | undefined =>
   // The check is created here and not at module level, so that bundlers can drop it.
   named(
-    name,
+    'count',
     mustBe('a positive integer', (count: number) => Number.isSafeInteger(count) && count >= 1),
     value,
   )

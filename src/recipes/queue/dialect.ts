@@ -57,7 +57,7 @@ const readerNames = [`_c_${SAMPLE[0]}-__READ__0000000007`, `${withoutDashes(SAMP
  * Returns true if the dialect also counts readers of a read/write lock as contenders. A downgrade creates a reader with
  * the number of the writer. So it lets a contender in before those that wait already.
  */
-export function matchesReaders(dialect: DialectName | Dialect = 'curator'): boolean {
+export function matchesReaders(dialect: DialectName | Dialect): boolean {
   const { sequenceOf } = namingOf(dialect)
   return readerNames.some(name => sequenceOf(name) !== undefined)
 }

@@ -48,7 +48,7 @@ export class Database {
   readonly #onTransaction: OnTransaction
   #zxid = 0n
 
-  constructor(clock: Clock, behaviour: Behaviour, onTransaction: OnTransaction = () => undefined) {
+  constructor(clock: Clock, behaviour: Behaviour, onTransaction: OnTransaction) {
     this.watches = new Watches(behaviour)
     this.#clock = clock
     this.#onTransaction = onTransaction

@@ -175,10 +175,10 @@ export class SessionLease {
    * Returns for how many milliseconds the lease has more than {@link SPARE_SHARE} left, if only the leader's answers
    * count; 0 or less if it has not.
    */
-  confirmedFor(now = readClocks(this.#clock)): number {
+  confirmedFor(): number {
     const { start } = this.#evidence
     if (start === undefined || this.#answered === undefined || this.expired) return 0
-    return remaining(start, this.#timeout, now) - this.#timeout * SPARE_SHARE
+    return remaining(start, this.#timeout, readClocks(this.#clock)) - this.#timeout * SPARE_SHARE
   }
 
   /** True if the next write proves something of the leader, without a sync before it. */
