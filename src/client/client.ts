@@ -186,7 +186,7 @@ export class Client extends Operations implements AsyncDisposable {
       mode: recursive ? ('persistentRecursive' as const) : ('persistent' as const),
       queue: new EventQueue(path, capacity),
       show: (serverPath: string) => this.root.strip(serverPath),
-      owner: this.view,
+      view: this.view,
     }
     return this.#session.watches.add(path, subscription, signal)
   }
@@ -561,7 +561,7 @@ export class Client extends Operations implements AsyncDisposable {
     const previous = this.state
     if (isTerminal(previous)) return
     view.isClosed = true
-    this.#session.watches.endOwned(view)
+    this.#session.watches.endView(view)
     for (const [listener, own] of this.#listeners ?? []) {
       this.#session.states.off(own)
       this.#session.callbacks.later(previous => listener('closed', previous), previous)

@@ -82,8 +82,8 @@ export function watchTogether(
   nodes: readonly { path: string; callback: WatchCallback; signal: AbortSignal }[],
   zxid: bigint,
 ): Promise<void> | undefined {
-  const { session, root, view: owner } = client[internals]()
-  const watches = nodes.map(({ path, callback, signal }) => newWatch(callback, path, root.add(path), signal, owner))
+  const { session, root, view } = client[internals]()
+  const watches = nodes.map(({ path, callback, signal }) => newWatch(callback, path, root.add(path), signal, view))
   return session.watches.watchTogether(watches, zxid)
 }
 

@@ -295,11 +295,9 @@ export class Leading implements LeaderServerOwner {
     this.#commit()
   }
 
+  /** Proposes a transaction of the leader to the servers that take part in elections. */
   onTransaction({ zxid, time, txns }: TreeTransaction, { session, opcode }: TransactionCause): void {
-    this.#propose({ zxid, time, session, ...this.#origin, opcode, txns })
-  }
-
-  #propose(transaction: Transaction): void {
+    const transaction: Transaction = { zxid, time, session, ...this.#origin, opcode, txns }
     this.#peer.log.push(transaction)
     this.#peer.counts.proposals++
     for (const [peer, { isForwarded }] of this.#learners)

@@ -13,7 +13,7 @@ export interface Watch {
   readonly serverPath: string
   readonly signal: AbortSignal | undefined
   /** The view that set the watch; undefined for the session's own client. */
-  readonly owner: object | undefined
+  readonly view: object | undefined
   /** True if the watch was not set at the server, because a persistent watch serves the path. */
   sharesPersistent?: boolean
   /** The kind of the watch while it is armed. */
@@ -28,13 +28,13 @@ export const newWatch = (
   path: string,
   serverPath: string,
   signal: AbortSignal | undefined,
-  owner: object | undefined,
+  view: object | undefined,
 ): Watch => ({
   callback,
   path,
   serverPath,
   signal,
-  owner,
+  view,
   sharesPersistent: false,
   armed: undefined,
   stopListening: undefined,
@@ -95,7 +95,7 @@ export class OneShotWatches {
   // Created with the first watch, because empty maps would be a large part of the memory of an idle session.
   #data: SweepingMap<PathWatches> | undefined
   #children: SweepingMap<PathWatches> | undefined
-  readonly #owned = new WatchesByView<Watch>()
+  readonly #byView = new WatchesByView<Watch>()
 
   /** True if no path has a watch, and no request that sets one is pending. */
   get isEmpty(): boolean {
@@ -128,7 +128,7 @@ export class OneShotWatches {
     entry.pending = minus(entry.pending, watch)
     entry.armed = plus(entry.armed, watch)
     watch.armed = kind
-    this.#owned.add(watch)
+    this.#byView.add(watch)
   }
 
   /** Forgets a watch. Returns the table of the server that holds it, or undefined if the watch was not armed. */
@@ -148,10 +148,10 @@ export class OneShotWatches {
    * Forgets all watches of one view on a path, armed or pending. Returns true if there were any. If pending watches
    * of other views are left, the removal at the server is deferred.
    */
-  take(table: ServerTable, serverPath: string, owner: object | undefined): boolean {
+  take(table: ServerTable, serverPath: string, view: object | undefined): boolean {
     const entry = this.#table(table)?.get(serverPath)
     if (entry === undefined) return false
-    const taken = [...listOf(entry.armed), ...listOf(entry.pending)].filter(watch => watch.owner === owner)
+    const taken = [...listOf(entry.armed), ...listOf(entry.pending)].filter(watch => watch.view === view)
     for (const watch of taken) if (this.disarm(watch) === undefined) this.removePending(table, watch)
     if (taken.length > 0) entry.removalDeferred = entry.pending !== undefined
     this.#dropIfIdle(table, serverPath, entry)
@@ -200,8 +200,8 @@ export class OneShotWatches {
     }
   }
 
-  ownedBy(owner: object): Watch[] {
-    return this.#owned.of(owner)
+  ofView(view: object): Watch[] {
+    return this.#byView.of(view)
   }
 
   all(): Watch[] {
@@ -247,7 +247,7 @@ export class OneShotWatches {
     watch.armed = undefined
     watch.stopListening?.()
     watch.stopListening = undefined
-    this.#owned.delete(watch)
+    this.#byView.delete(watch)
   }
 }
 

@@ -16,7 +16,7 @@ export interface Subscription {
   /** Converts a path of the server to one below the caller's root. */
   readonly show: (serverPath: string) => string
   /** The view that set the watch; undefined for the session's own client. */
-  readonly owner: object | undefined
+  readonly view: object | undefined
   /**
    * True if a server has confirmed the watch. From then on a reconnect may lose events, so the watcher gets a `resync`.
    */
@@ -55,7 +55,7 @@ interface PathSubscriptions {
 export class PersistentWatches {
   /** Created with the first watch, because an empty map would be a large part of the memory of an idle session. */
   #paths: SweepingMap<PathSubscriptions> | undefined
-  readonly #owned = new WatchesByView<Subscription>()
+  readonly #byView = new WatchesByView<Subscription>()
 
   get isEmpty(): boolean {
     return this.#paths === undefined || this.#paths.size === 0
@@ -82,7 +82,7 @@ export class PersistentWatches {
     this.#paths.set(serverPath, entry)
     entry.subscriptions.add(subscription)
     entry.pending++
-    this.#owned.add(subscription)
+    this.#byView.add(subscription)
     entry.mode = entry.mode === 'persistentRecursive' ? 'persistentRecursive' : mode
     return entry.mode
   }
@@ -91,7 +91,7 @@ export class PersistentWatches {
   remove(subscription: Subscription): boolean {
     const entry = this.#paths?.get(subscription.serverPath)
     const removed = entry?.subscriptions.delete(subscription) ?? false
-    this.#owned.delete(subscription)
+    this.#byView.delete(subscription)
     this.#deleteIfUnused(subscription.serverPath, entry)
     return removed
   }
@@ -139,8 +139,8 @@ export class PersistentWatches {
     this.#deleteIfUnused(serverPath, entry)
   }
 
-  ownedBy(owner: object): Subscription[] {
-    return this.#owned.of(owner)
+  ofView(view: object): Subscription[] {
+    return this.#byView.of(view)
   }
 
   all(): Subscription[] {

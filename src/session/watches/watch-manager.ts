@@ -121,8 +121,8 @@ export class WatchManager {
    * Decides about a watch that its caller still wants, and that the server has set or a persistent watch serves.
    * `orphaned`: its view was closed. `missing`: the server does not have it.
    */
-  #arrivalOf({ owner, serverPath, sharesPersistent }: Watch): 'armed' | 'orphaned' | 'missing' {
-    if (owner !== undefined && this.#closedViews?.has(owner) === true) return 'orphaned'
+  #arrivalOf({ view, serverPath, sharesPersistent }: Watch): 'armed' | 'orphaned' | 'missing' {
+    if (view !== undefined && this.#closedViews?.has(view) === true) return 'orphaned'
     // If the server refused the persistent watch meanwhile, it has no watch on the path. The caller must read again.
     return sharesPersistent === true && !this.#persistent.has(serverPath) ? 'missing' : 'armed'
   }
@@ -229,11 +229,11 @@ export class WatchManager {
    * Removes the one-shot watches of one view on a path, also those whose requests are queued or in flight. In each
    * table, also removes the server's watch, unless another watch or request here needs it. Rejects with NOWATCHER if
    * there is no watch to remove.
-   * @param owner the view; undefined for the session's own client
+   * @param view undefined for the session's own client
    */
-  remove(owner: object | undefined, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
+  remove(view: object | undefined, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
     const tables = kind === 'any' ? serverTables : [kind]
-    const taken = tables.filter(table => this.#oneShot.take(table, serverPath, owner))
+    const taken = tables.filter(table => this.#oneShot.take(table, serverPath, view))
     const isServed = this.#persistent.has(serverPath)
     if (isServed) void this.#releasePersistent(serverPath)
     const unused = isServed ? [] : tables.filter(table => this.#oneShot.isUnused(table, serverPath))
@@ -247,16 +247,16 @@ export class WatchManager {
   }
 
   /** Ends the watches of one view and notifies them of it. */
-  endOwned(owner: object): void {
+  endView(view: object): void {
     this.#closedViews ??= new WeakSet()
-    this.#closedViews.add(owner)
-    for (const subscription of this.#persistent.ownedBy(owner)) {
+    this.#closedViews.add(view)
+    for (const subscription of this.#persistent.ofView(view)) {
       this.#notifyEnd(subscription, 'closed')
       this.#owner.background.run(this.#unsubscribe(subscription))
     }
-    const owned = this.#oneShot.ownedBy(owner)
-    for (const watch of owned) this.#drop(watch)
-    notifyByPath(this.#owner.callbacks, owned, { type: 'Session', state: 'closed' })
+    const watches = this.#oneShot.ofView(view)
+    for (const watch of watches) this.#drop(watch)
+    notifyByPath(this.#owner.callbacks, watches, { type: 'Session', state: 'closed' })
   }
 
   /** Ends all watches and notifies them, because the session has ended. */

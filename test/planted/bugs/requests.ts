@@ -74,13 +74,13 @@ export const requests: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'a watch is set for a view that was closed before the reply',
-        from: 'this.#closedViews.add(owner)',
+        from: 'this.#closedViews.add(view)',
         to: '',
       },
       {
         bug: 'the watches of a closed view stay at the server',
-        from: 'for (const watch of owned) this.#drop(watch)',
-        to: 'for (const watch of owned) this.#oneShot.disarm(watch)',
+        from: 'for (const watch of watches) this.#drop(watch)',
+        to: 'for (const watch of watches) this.#oneShot.disarm(watch)',
       },
     ],
   },

@@ -4,12 +4,12 @@ import type { WatchKind } from '../../../src/protocol/index.ts'
 import { batches } from '../../../src/session/watches/set-watches.ts'
 import { tableOf, OneShotWatches, type Watch } from '../../../src/session/watches/one-shot-watches.ts'
 
-const watchOn = (serverPath: string, owner?: object): Watch => ({
+const watchOn = (serverPath: string, view?: object): Watch => ({
   callback: () => undefined,
   path: serverPath,
   serverPath,
   signal: undefined,
-  owner,
+  view,
 })
 
 const kinds: WatchKind[] = ['data', 'exist', 'children']
@@ -34,15 +34,15 @@ describe('the registry of one-shot watches', () => {
       path,
       type: fc.constantFrom(1, 2, 3, 4, 77),
       at: fc.nat(),
-      owner: fc.constantFrom(undefined, ...views),
+      view: fc.constantFrom(undefined, ...views),
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), script => {
         const registry = new OneShotWatches()
         let model: { kind: WatchKind; watch: Watch }[] = []
-        for (const { do: what, kind, path, type, at, owner } of script) {
+        for (const { do: what, kind, path, type, at, view } of script) {
           if (what === 'arm') {
-            const watch = watchOn(path, owner)
+            const watch = watchOn(path, view)
             registry.arm(kind, watch)
             model.push({ kind, watch })
           } else if (what === 'disarm' && model.length > 0) {
@@ -60,8 +60,8 @@ describe('the registry of one-shot watches', () => {
           }
           expect(registry.all()).to.have.members(model.map(({ watch }) => watch))
           for (const view of views)
-            expect(registry.ownedBy(view)).to.deep.equal(
-              model.map(({ watch }) => watch).filter(({ owner }) => owner === view),
+            expect(registry.ofView(view)).to.deep.equal(
+              model.map(({ watch }) => watch).filter(watch => watch.view === view),
             )
           for (const table of ['data', 'children'] as const) {
             const on = model.filter(each => tableOf(each.kind) === table && each.watch.serverPath === path)
@@ -96,15 +96,15 @@ describe('the registry of one-shot watches', () => {
   it('takes the armed and pending watches of one view on a path in one table', () => {
     const [view, other] = views
     const registry = new OneShotWatches()
-    const pending = [view, view, other].map(owner => watchOn('/a', owner))
+    const pending = [view, view, other].map(each => watchOn('/a', each))
     const elsewhere = watchOn('/b', view)
     for (const watch of [...pending, elsewhere]) registry.addPending('data', watch)
-    for (const owner of [view, other]) registry.arm('data', watchOn('/a', owner))
+    for (const each of [view, other]) registry.arm('data', watchOn('/a', each))
     registry.arm('children', watchOn('/a', view))
     expect(registry.take('data', '/a', view)).to.equal(true)
     expect(pending.map(watch => registry.isPending('data', watch))).to.deep.equal([false, false, true])
     expect(registry.isPending('data', elsewhere)).to.equal(true)
-    expect(registry.on('/a', ['data']).map(({ owner }) => owner === other)).to.deep.equal([true])
+    expect(registry.on('/a', ['data']).map(watch => watch.view === other)).to.deep.equal([true])
     expect(registry.on('/a', ['children'])).to.have.length(1)
     expect(registry.take('data', '/a', view)).to.equal(false)
     expect(registry.take('data', '/a', other)).to.equal(true)

@@ -12,12 +12,12 @@ import { arm, lose, removals } from './set-watch.ts'
 describe('a persistent watch', () => {
   it('that is closed is not kept for the end of its view', () => {
     const watches = new PersistentWatches()
-    const [owner, queue] = [{}, new EventQueue('/a', 1)]
-    const subscription = { serverPath: '/a', mode: 'persistent', queue, show: String, owner } as const
+    const [view, queue] = [{}, new EventQueue('/a', 1)]
+    const subscription = { serverPath: '/a', mode: 'persistent', queue, show: String, view } as const
     watches.add(subscription)
-    expect(watches.ownedBy(owner)).to.deep.equal([subscription])
+    expect(watches.ofView(view)).to.deep.equal([subscription])
     watches.remove(subscription)
-    expect(watches.ownedBy(owner)).to.deep.equal([])
+    expect(watches.ofView(view)).to.deep.equal([])
   })
 
   it('added while suspended is set once and reports no resync', async () => {
