@@ -138,14 +138,18 @@ function Text({ playground }: Props) {
 function Judged({ playground }: Props) {
   const { editor, view } = playground
   const verdict = editor.verdictOn(view.world)
+  // While a program starts, it is not known whether it can run.
+  const hasFailed = editor.hasFailed && !playground.isBusy
   const judgement = verdict && judgementOn(verdict, editor.ranText(view.world), editor.exercise)
   return (
     <div class="verdict" aria-live="polite">
       {verdict === undefined && editor.isShown && (
-        <p class={editor.hasFailed ? 'bad' : 'sentence'}>
-          {editor.hasFailed
-            ? 'The program could not run, so there is nothing to judge.'
-            : 'This program has not run yet. Read it, and then press Run.'}
+        <p class={hasFailed ? 'bad' : 'sentence'}>
+          {playground.isBusy
+            ? 'The program starts …'
+            : hasFailed
+              ? 'The program could not run, so there is nothing to judge.'
+              : 'This program has not run yet. Read it, and then press Run.'}
         </p>
       )}
       {verdict !== undefined && editor.isChanged(view.world) && (

@@ -250,6 +250,20 @@ console.log(self.origin, location.protocol, 'end')`
     await open.close()
   })
 
+  it('is not called one that cannot run while it starts', async () => {
+    const open = await openPlayground(browser, linkOf('enter()'))
+    await open.evaluate(`(() => {
+      window.said = new Set()
+      const look = () => said.add(document.querySelector('.verdict').textContent)
+      new MutationObserver(look).observe(document.querySelector('.verdict'), { subtree: true, childList: true, characterData: true })
+    })()`)
+    await open.press('Run')
+    const said = await open.evaluate<string[]>('[...said]')
+    expect(said.at(-1)).to.match(/^Right/)
+    expect(said.join()).not.to.contain('could not run')
+    await open.close()
+  })
+
   it('of an exercise has it in its link, so that its reader sees the task and whether it is solved', async () => {
     const open = await openPlayground(browser, exerciseLinkOf('owner'))
     const { solution, task } = EXERCISES.find(({ id }) => id === 'owner') ?? expect.fail()
