@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { aclOf, perms, type Client, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { SharedValue, type VersionedData } from '../../../src/recipes/index.ts'
-import { failureOf, outcomeOf } from '../../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
 const textOf = ({ data }: VersionedData) => String(data)
@@ -205,6 +205,29 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
         expect(yielded).to.deep.equal(['- null', 'a 0', 'b 1', '- null', 'a 0'])
       },
     )
+
+    itEverywhere('yields the last value after a reconnect, and no value twice', async () => {
+      const { client, faultyDial } = await fixture.openWithFaults()
+      const writer = valueOf(fixture.observer)
+      await writer.set('a')
+      const changes = valueOf(client).changes()
+      expect(textOf((await changes.next()).value as VersionedData)).to.equal('a')
+      const next = changes.next()
+      const isSettled = trackSettled(next)
+      await fixture.waitForWatches(1)
+      faultyDial.cut()
+      await client.whenConnected()
+      await client.sync(path)
+      expect(isSettled()).to.equal(false)
+      faultyDial.refuse()
+      await writer.set('b')
+      await writer.set('c')
+      faultyDial.accept()
+      expect(textOf((await next).value as VersionedData)).to.equal('c')
+      await changes.return()
+      await client.settled()
+      expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
+    })
 
     itInVirtualTime(
       'yields a node that was deleted and created again at once, and not a node that was created and deleted at once',
