@@ -1,4 +1,5 @@
 // What a story leaves to see, as lines. Tests run this in Node and in browsers, and compare the lines.
+import { answerOf } from '../../../site/lessons/lesson.ts'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import type { Lesson } from '../../../site/lessons/lesson.ts'
 import { LessonRun } from '../../../site/lessons/lesson-run.ts'
@@ -24,7 +25,8 @@ export const linesOfLink = (link: string): Promise<string[]> => linesOf(storyOf(
 export async function linesOfLesson(id: string): Promise<string[]> {
   const run = await LessonRun.open(LESSONS.find(lesson => lesson.id === id) as Lesson)
   while (!run.view.isOver) {
-    await run.choose(0)
+    const question = run.lesson.steps[run.view.step - 1]?.question
+    if (question !== undefined) await run.choose(answerOf(question))
     await run.next()
   }
   const lines = linesIn(run.world)
