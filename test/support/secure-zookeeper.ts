@@ -1,7 +1,9 @@
 // A real server with a TLS port in addition to the plaintext port.
+import { connect } from 'node:net'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import type { Certificate, CertificateAuthority } from './certificates.ts'
 import { freePort } from '../../environment/free-port.ts'
+import { until } from '../../environment/until.ts'
 
 export interface SecureZooKeeper {
   server: ApacheZooKeeper
@@ -25,5 +27,14 @@ export async function startSecureZooKeeper(
     'ssl.trustStore.type': 'PEM',
     'ssl.clientAuth': clientAuth,
   }
-  return { server: await startApacheZooKeeper({ config, home }), securePort }
+  const server = await startApacheZooKeeper({ config, home })
+  // The server opens this port after the plaintext port (ZooKeeperServerMain).
+  await until(() => isOpen(securePort))
+  return { server, securePort }
 }
+
+const isOpen = (port: number): Promise<boolean> =>
+  new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true))
+    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy())
+  })
