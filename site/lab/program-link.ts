@@ -1,5 +1,6 @@
 // A program that a reader wrote as the last part of a link, and back: `program=` with the text, the id of its exercise if
-// it has one, and the link of the story of its clients, with `;` between them. A link is untrusted, and each program with its story has exactly one.
+// it has one, and the link of the story of its clients, with `;` between them. A link is untrusted, and each program with
+// its story has exactly one.
 // May import: site/world, src/index.ts, src/recipes/index.ts.
 import { linkOf, LinkError, storyOf, stringOf } from '../world/story-link.ts'
 import type { Scenario, Story } from '../world/story.ts'

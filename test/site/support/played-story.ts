@@ -21,7 +21,7 @@ export async function linesOf(story: Story): Promise<string[]> {
 
 export const linesOfLink = (link: string): Promise<string[]> => linesOf(storyOf(link))
 
-/** Plays a lesson to its end, and always chooses the first answer. */
+/** Plays a lesson to its end, and always chooses what is right. */
 export async function linesOfLesson(id: string): Promise<string[]> {
   const run = await LessonRun.open(LESSONS.find(lesson => lesson.id === id) as Lesson)
   while (!run.view.isOver) {
