@@ -226,10 +226,17 @@ export const exerciseLinkOf = (id: string, part: 'broken' | 'solution' = 'broken
  */
 export function exerciseIn(link: string): WrittenProgram | undefined {
   if (!link.startsWith(PREFIX)) return undefined
-  for (const exercise of EXERCISES)
-    for (const part of ['broken', 'solution'] as const)
-      if (link === exerciseLinkOf(exercise.id, part)) return programOf(exercise, part)
-  throw new LinkError('The exercise of the link does not exist.')
+  const name = link.slice(PREFIX.length)
+  return name.endsWith(SOLUTION)
+    ? programOf(exerciseOf(name.slice(0, -SOLUTION.length)), 'solution')
+    : programOf(exerciseOf(name), 'broken')
+}
+
+/** @throws LinkError if there is no such exercise */
+export function exerciseOf(id: string): Exercise {
+  const exercise = EXERCISES.find(each => each.id === id)
+  if (exercise === undefined) throw new LinkError('The exercise of the link does not exist.')
+  return exercise
 }
 
 export const programOf = (exercise: Exercise, part: 'broken' | 'solution'): WrittenProgram => ({

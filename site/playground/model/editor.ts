@@ -1,5 +1,5 @@
 // The program that the reader writes, and its last run.
-import { exerciseIn, exerciseLinkOf, EXERCISES, type Exercise } from '../../lab/exercises.ts'
+import { exerciseIn, exerciseOf, type Exercise } from '../../lab/exercises.ts'
 import { verdictOf, type Verdict } from '../../lab/judge.ts'
 import { clientsFor, programIn, programLinkOf, type WrittenProgram } from '../../lab/program-link.ts'
 import { RemoteWorld } from '../../lab/remote-world.ts'
@@ -32,8 +32,7 @@ await zk.delete('/lock')
 /** Returns the program or the exercise of a link. Undefined if the link is neither. @throws LinkError if it is malformed */
 export function writtenIn(link: string): WrittenProgram | undefined {
   const program = programIn(link) ?? exerciseIn(link)
-  // Throws if there is no such exercise.
-  if (program?.exercise !== undefined) exerciseIn(exerciseLinkOf(program.exercise))
+  if (program?.exercise !== undefined) exerciseOf(program.exercise)
   return program
 }
 
@@ -82,7 +81,7 @@ export class Editor {
     this.write(text)
     this.#hasFailed = false
     this.#commands = story.commands
-    this.#exercise = EXERCISES.find(({ id }) => id === exercise)
+    this.#exercise = exercise === undefined ? undefined : exerciseOf(exercise)
   }
 
   /** Leaves the program. Its text stays. */
