@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import { connect, type Client } from '../../../src/index.ts'
 import { Mutex, TicketMutex, type Held, type MutexOptions } from '../../../src/recipes/index.ts'
 import { Server, type FaultKind } from '../../../src/server/index.ts'
-import { settle, VirtualClock } from '../../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
+import { turns } from '../public-calls.ts'
 
 export interface Contender {
   client: Client
@@ -62,7 +63,7 @@ export class Contenders {
       () => (contender.isHolding = true),
       () => undefined,
     )
-    await this.turns()
+    await turns()
     contender.path = this.nodes.find(path => !before.has(path)) ?? ''
     return contender
   }
@@ -89,11 +90,6 @@ export class Contenders {
   get nodes(): string[] {
     const all = this.server.snapshot().sessions.flatMap(({ ephemerals }) => ephemerals)
     return all.sort((a, b) => a.slice(-10).localeCompare(b.slice(-10)))
-  }
-
-  /** Lets all frames pass. */
-  async turns(): Promise<void> {
-    for (let i = 0; i < 30; i++) await settle()
   }
 
   /** Returns a function that counts the replies to an operation from now on, in all sessions. */
