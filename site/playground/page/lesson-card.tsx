@@ -167,7 +167,15 @@ export function Asked({ playground }: Props) {
 export function show(card: HTMLElement | null, focus: HTMLElement | null | undefined): void {
   focus?.focus({ preventScroll: true })
   const top = card?.getBoundingClientRect().top ?? 0
-  if (top < 0 || top > innerHeight / 2) card?.scrollIntoView({ block: 'start' })
+  if (top < 0 || top > innerHeight / 2) scrollTo(card)
+}
+
+/**
+ * Scrolls smoothly unless the reader wants no motion. A scroll at once would end elsewhere while a smooth one runs: in
+ * Chromium, the next frame of the smooth one is still added.
+ */
+function scrollTo(target: Element | null | undefined): void {
+  target?.scrollIntoView({ behavior: stillness.matches ? 'instant' : 'smooth', block: 'start' })
 }
 
 /** Scrolls to the stage while a step is played, and back to its text: a phone's window holds only one of both. */
@@ -186,7 +194,7 @@ function useScroll(isPlaying: boolean, card: RefObject<HTMLElement | null>): voi
     // A step may be over while the window still scrolls to the stage. The card is then in view, but will not be.
     const isElsewhere = target !== null && (hasLeft.current || !isSeen(target.getBoundingClientRect()))
     hasLeft.current = isPlaying && isElsewhere
-    if (isElsewhere) start?.scrollIntoView({ behavior: 'smooth', block: 'start' })
+    if (isElsewhere) scrollTo(start)
   }, [isPlaying])
 }
 
