@@ -110,6 +110,23 @@ describe('a hand-over of a TicketMutex', () => {
     for (const { held } of contenders.slice(3)) await distant.until(held.then(each => each.release()))
   })
 
+  it('begins with the same requests for any number of waiters that gave up before', async () => {
+    const costs = []
+    for (const size of [4, 40]) {
+      const contenders = await distant.queueUp(recipe, size)
+      const [holder, last] = pick(contenders, 0, size - 1)
+      for (const each of contenders) if (each !== holder && each !== last) each.stop.abort()
+      await distant.pass(200)
+      traffic.requests = []
+      const [next] = await distant.queueUp(recipe, 1)
+      await distant.pass(200)
+      costs.push([...traffic.requests])
+      for (const each of [holder, last, next])
+        if (each !== undefined) await distant.until(each.held.then(held => held.release()))
+    }
+    expect(costs[1]).to.deep.equal(costs[0])
+  })
+
   it('costs the same requests, notifications and bytes in a short queue and in a long one', async function () {
     this.timeout(60_000)
     const { getData, setWatches, create2, multi, delete: remove, removeWatches } = opcodes

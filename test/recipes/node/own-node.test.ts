@@ -66,6 +66,24 @@ describe('OwnNode', () => {
     expect(calls).to.deep.equal(['second'])
   })
 
+  it('removes its watch on a later node with its name when it is removed, and leaves that node', async () => {
+    await using server = await Server.start({ listen: false })
+    const open = () => connect(server.connectString, { dial: server.dial })
+    await using client = await open()
+    await using other = await open()
+    const ownNode = new OwnNode({ ...plan, client, isUnique: false })
+    await ownNode.create(() => Promise.resolve(), new AbortController().signal)
+    await other.delete('/node')
+    await other.create('/node')
+    ownNode.watch()
+    await client.sync('/')
+    expect(server.snapshot().watches).to.have.length(1)
+    await ownNode.remove()
+    await client.settled()
+    expect(server.snapshot().watches).to.deep.equal([])
+    expect(await other.exists('/node')).not.to.equal(null)
+  })
+
   it('does not look for a node that the server has refused to create', async () => {
     const sent: number[] = []
     await using server = await Server.start({ listen: false })

@@ -275,6 +275,17 @@ describe('a waiter of a Mutex that looks ahead', () => {
     expect(lists()).to.equal(1)
   })
 
+  it('looks ahead again after a reconnect: it lists when the first contender leaves, and not when its predecessor does', async () => {
+    const [first, second, third] = await all.queueUp(3)
+    await reconnect(first, second, third)
+    await all.release(first)
+    await turns()
+    const lists = all.countOf('getChildren')
+    await all.release(second)
+    await all.release(third)
+    expect(lists()).to.equal(0)
+  })
+
   it('pauses if the server says again and again that a node of the list does not exist', async () => {
     const [first, second] = await all.queueUp(2)
     const client = await all.open()
