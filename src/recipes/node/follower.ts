@@ -43,10 +43,11 @@ export class Follower<S, T> extends Publisher<S, T> {
     }
     const read = async (signal: AbortSignal) => {
       const come = this.#come
+      const { readers } = this
       const seen = await this.#read(signal)
       if (seen === undefined || this.#come === come) return seen
-      // Listeners need it as the state before the next one. A loop that came later would begin with the past.
-      this.publish(this.#client, seen.value, false)
+      // A loop that came later would begin with the past, so it is told the state of the next read.
+      this.publish(this.#client, seen.value, readers)
       return undefined
     }
     follow(this.#client, read, publish, run.signal, this.#again).catch((error: unknown) => {

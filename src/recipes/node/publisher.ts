@@ -35,11 +35,6 @@ class Reader<S, T> extends AsyncQueue<T> {
     this.#difference = difference
   }
 
-  /** True if it was told a state. */
-  get hasBegun(): boolean {
-    return this.#latest !== undefined
-  }
-
   update(state: S): void {
     if (this.size === 0) this.#told = this.#latest
     this.#latest = state
@@ -108,14 +103,14 @@ export class Publisher<S, T> {
 
   /**
    * @param client calls the listeners
-   * @param isForNew false if the state is not told to readers that were told none
+   * @param readers those that are told the state, unless they have ended. Default: all
    */
-  publish(client: Client, state: S, isForNew = true): void {
+  publish(client: Client, state: S, readers: Iterable<Reader<S, T>> = this.#readers): void {
     const before = this.#state
     this.#state = state
     const change = before === undefined ? undefined : this.#difference(before, state)
     if (change !== undefined) this.#listeners.notify(client, change)
-    for (const reader of this.#readers) if (isForNew || reader.hasBegun) reader.update(state)
+    for (const reader of readers) if (this.#readers.has(reader)) reader.update(state)
   }
 
   /**
@@ -134,6 +129,11 @@ export class Publisher<S, T> {
     this.#listeners.clear()
     for (const reader of this.#readers) reader.end()
     this.onLeft()
+  }
+
+  /** Those that read now. */
+  protected get readers(): Reader<S, T>[] {
+    return [...this.#readers]
   }
 
   /** The state that a new reader is told; undefined if it is told the next one. */

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { Counter, SharedValue, type VersionedData } from '../../../src/recipes/index.ts'
 import { onBothServers } from '../fixture.ts'
+import { PATH, Stage } from '../public-calls.ts'
 
 onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
@@ -123,5 +124,26 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
           .to.throw('listener must be a function')
           .with.property('code', 'BADARGUMENTS')
       }
+  })
+})
+
+describe('A loop over the changes of a SharedValue', () => {
+  it('is told the value although another loop begins during each read', async () => {
+    const stage = await Stage.open()
+    const { clock, server, scene } = stage
+    await scene.other.create(PATH, 'a')
+    server.faults.delay('getData', 10, { times: Infinity })
+    const value = scene.closeLater(new SharedValue(scene.client, PATH))
+    const told: string[] = []
+    for (let i = 0; i < 20; i++) {
+      void value
+        .changes()
+        .next()
+        .then(each => told.push(String(each.value?.data)))
+      await clock.advance(5)
+    }
+    expect(told.length).to.be.above(10)
+    expect(new Set(told)).to.deep.equal(new Set(['a']))
+    await stage.close()
   })
 })
