@@ -167,8 +167,8 @@ export class Client extends Operations implements AsyncDisposable {
    * recursive watcher gets an event for each node that is created, deleted or changed. Any other watcher gets the
    * events of its own node, and NodeChildrenChanged. Needs a server from 3.6 on. Servers send no events about a node
    * that the session may not read (CVE-2024-23944: from 3.8.4, 3.9.2 on).
-   * @param options.signal before the reply, aborting rejects the call with `signal.reason`; later, it closes the
-   * watcher
+   * @param options.signal before the reply, aborting rejects the call with `signal.reason`; later, it ends the watcher,
+   * whose next() then rejects with that reason
    * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6
    * @example
    * await using watcher = await zk.addWatch('/app', { recursive: true })

@@ -158,12 +158,14 @@ describe('the signal of a call', () => {
     expect(server.snapshot().watches).to.deep.equal([])
   })
 
-  it('that aborts after addWatch closes the watcher, and removes its watch', async () => {
+  it('that aborts after addWatch ends the watcher with its reason, and removes its watch', async () => {
     const controller = new AbortController()
     const watcher = await zk.addWatch('/', { signal: controller.signal })
-    controller.abort()
+    await zk.setData('/', 'not read')
+    controller.abort('enough')
+    expect(await failureOf(watcher.next())).to.equal('enough')
     expect(await watcher.next()).to.deep.equal({ value: undefined, done: true })
-    await zk.settled()
+    await watcher.close()
     expect(server.snapshot().watches).to.deep.equal([])
   })
 

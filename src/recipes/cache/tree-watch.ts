@@ -58,11 +58,15 @@ export class TreeWatch {
   }
 
   #next(watcher: Watcher): void {
-    void watcher.next().then(({ value }) => {
-      if (value === undefined) return
-      this.onEvent(value)
-      this.#next(watcher)
-    })
+    watcher.next().then(
+      ({ value }) => {
+        if (value === undefined) return
+        this.onEvent(value)
+        this.#next(watcher)
+      },
+      // The cache has ended.
+      () => undefined,
+    )
   }
 
   /** Resolves when all events that were received before this call have been handled. */

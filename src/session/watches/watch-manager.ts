@@ -170,7 +170,7 @@ export class WatchManager {
 
   /**
    * Adds a persistent watch. The request is sent or queued before this returns.
-   * @param signal before the reply, aborting rejects the call; after the reply, aborting closes the watcher
+   * @param signal before the reply, aborting rejects the call; after the reply, aborting ends the watcher
    */
   add(path: string, subscription: Subscription, signal: AbortSignal | undefined): Promise<Watcher> {
     const { serverPath, mode, queue } = subscription
@@ -179,7 +179,7 @@ export class WatchManager {
     const body = { path: serverPath, mode: addWatchModes[requested] }
     const onReply = () => {
       this.#persistent.confirm(subscription, requested)
-      subscription.stopListening = onAbort(signal, () => this.#owner.background.run(watcher.close()))
+      subscription.stopListening = onAbort(signal, () => this.#owner.background.run(watcher.abort(signal?.reason)))
       return watcher
     }
     const onSettled = () => {

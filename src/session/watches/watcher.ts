@@ -88,6 +88,12 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
     await (this.#closed ??= this.#close())
   }
 
+  /** @internal Ends the stream as {@link close} does, but with the reason as an error. */
+  abort(reason: unknown): Promise<void> {
+    this.#queue.abort(reason)
+    return (this.#closed ??= this.#close())
+  }
+
   /** Returns the watcher itself, for `for await`. */
   [Symbol.asyncIterator](): this {
     return this
