@@ -25,7 +25,8 @@ export interface KeeperOwner {
   onError(error: unknown): void
 }
 
-export interface Scope {
+/** The nodes that a cache has. */
+export interface Wanted {
   /** The most levels below the root. */
   readonly depth: number
   /** Returns false for the paths that are left out, with all nodes below them. */
@@ -39,12 +40,12 @@ export class Keeper {
   /** True if each node has a watch of its own. Then the list of each node must be read, even of an empty one. */
   watchesEachNode = false
   readonly #owner: KeeperOwner
-  readonly #scope: Scope
+  readonly #wanted: Wanted
   readonly #content: Content
 
-  constructor(copy: Copy, scope: Scope, content: Content, owner: KeeperOwner) {
+  constructor(copy: Copy, wanted: Wanted, content: Content, owner: KeeperOwner) {
     this.copy = copy
-    this.#scope = scope
+    this.#wanted = wanted
     this.#content = content
     this.#owner = owner
     for (const [path] of copy.below(copy.path))
@@ -120,7 +121,7 @@ export class Keeper {
     if (isNew) this.#report('created', path, record, undefined)
     else if (before.mzxid !== stat.mzxid) this.#report('changed', path, record, known)
     const mayHaveChildren = this.watchesEachNode || stat.numChildren > 0
-    if ((isNew || isLoad) && mayHaveChildren && this.#levelOf(path) < this.#scope.depth)
+    if ((isNew || isLoad) && mayHaveChildren && this.#levelOf(path) < this.#wanted.depth)
       this.#read('children', path, isLoad)
   }
 
@@ -205,9 +206,9 @@ export class Keeper {
 
   #isWanted(path: string): boolean {
     if (path === this.copy.path) return true
-    if (this.#levelOf(path) > this.#scope.depth) return false
+    if (this.#levelOf(path) > this.#wanted.depth) return false
     try {
-      return atOnce('paths', path, this.#scope.paths?.(path)) !== false
+      return atOnce('paths', path, this.#wanted.paths?.(path)) !== false
     } catch (error) {
       this.#onFailure(path, error)
       return false

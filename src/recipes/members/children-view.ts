@@ -8,11 +8,11 @@ import type { SessionLoop } from './session-loop.ts'
 import { SessionWork, type Start, type Startable } from './session-work.ts'
 
 /** The children of a directory, by their paths. */
-export type Children = ReadonlyMap<string, CacheNode>
+export type ChildNodes = ReadonlyMap<string, CacheNode>
 
 /** Follows the children of one directory: by a Cache in each session, which begins with the copy of the one before. */
 export class ChildrenView<T> implements Startable {
-  readonly changes: Publisher<Children, T>
+  readonly changes: Publisher<ChildNodes, T>
   readonly #directory: string
   readonly #work: SessionWork
   /** The children as the changes that the cache has reported describe them. */
@@ -21,14 +21,14 @@ export class ChildrenView<T> implements Startable {
   #isChanged = false
   #cache: Cache | undefined
 
-  constructor(directory: string, difference: Difference<Children, T>) {
+  constructor(directory: string, difference: Difference<ChildNodes, T>) {
     this.#directory = directory
-    this.changes = new Publisher<Children, T>(directory, difference, new Map())
+    this.changes = new Publisher<ChildNodes, T>(directory, difference, new Map())
     this.#work = new SessionWork(directory, loop => this.#follow(loop))
   }
 
-  get children(): Children {
-    return this.changes.state as Children
+  get children(): ChildNodes {
+    return this.changes.state as ChildNodes
   }
 
   get loop(): SessionLoop | undefined {

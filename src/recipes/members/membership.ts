@@ -7,7 +7,7 @@ import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import type { Iteration } from '../node/publisher.ts'
-import { ChildrenView, type Children } from './children-view.ts'
+import { ChildrenView, type ChildNodes } from './children-view.ts'
 import { namings } from './member-names.ts'
 import {
   membershipChecks,
@@ -183,9 +183,9 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Returns undefined if the members are the same. For a reader that begins, all are new. */
-  #changeOf(before: Children | undefined, after: Children): MembershipChange | undefined {
+  #changeOf(before: ChildNodes | undefined, after: ChildNodes): MembershipChange | undefined {
     const old = before ?? new Map<string, CacheNode>()
-    const without = (others: Children) => (node: CacheNode) => others.get(node.path)?.stat.czxid !== node.stat.czxid
+    const without = (others: ChildNodes) => (node: CacheNode) => others.get(node.path)?.stat.czxid !== node.stat.czxid
     const isUpdated = (node: CacheNode) => {
       const stat = old.get(node.path)?.stat
       return stat?.czxid === node.stat.czxid && stat.mzxid !== node.stat.mzxid
@@ -200,7 +200,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Returns the members among these nodes, in the order of their creation. */
-  #membersIn(children: Children, isMeant: (node: CacheNode) => boolean = () => true): GroupMember[] {
+  #membersIn(children: ChildNodes, isMeant: (node: CacheNode) => boolean = () => true): GroupMember[] {
     const naming = namings[this.#options.dialect ?? 'curator']
     return [...children.values()]
       .filter(isMeant)
