@@ -1,8 +1,8 @@
 // multi and multiRead: a list of items, each after a header with its type. A header with `done` ends the list.
 import type { Codec, Encodable, FieldReader } from './codec.ts'
+import { JuteCodec } from './jute.ts'
 import { JuteError } from './jute-error.ts'
-import { Reader } from './reader.ts'
-import { Writer } from './writer.ts'
+import type { Writer } from './writer.ts'
 import {
   CheckVersionRequest,
   Create2Response,
@@ -37,36 +37,25 @@ type ItemCodecs = Record<number, Codec<unknown>>
 function taggedList<T extends ItemCodecs>(name: string, itemErr: number, items: T): Codec<MultiItem<T>[]> {
   type Items = MultiItem<T>[]
   const codecFor = (type: number) => items[type]
-  return {
-    name,
-    read(f: FieldReader): Items {
-      const all: { type: number; body: unknown }[] = []
-      for (let header = MultiHeader.read(f); !header.done; header = MultiHeader.read(f)) {
-        const codec = codecFor(header.type)
-        if (codec === undefined) throw new JuteError(`an item of unknown type ${header.type} in ${name}`)
-        all.push({ type: header.type, body: codec.read(f) })
-      }
-      return all as Items
-    },
-    write(writer: Writer, value: Encodable<Items>) {
-      for (const { type, body } of value as readonly { type: number; body: unknown }[]) {
-        // The server writes an error number twice, in the header and in the body (MultiResponse.serialize).
-        const err = type === opcodes.error ? (body as { err: number }).err : itemErr
-        MultiHeader.write(writer, { type, done: false, err })
-        codecFor(type)?.write(writer, body)
-      }
-      MultiHeader.write(writer, { type: -1, done: true, err: -1 })
-    },
-    decode(bytes) {
-      return this.read(new Reader(bytes))
-    },
-    encode(value) {
-      const writer = new Writer()
-      this.write(writer, value)
-      return writer.take()
-    },
-    layout: { is: 'tagged', header: MultiHeader, itemFor: codecFor },
+  const read = (f: FieldReader): Items => {
+    const all: { type: number; body: unknown }[] = []
+    for (let header = MultiHeader.read(f); !header.done; header = MultiHeader.read(f)) {
+      const codec = codecFor(header.type)
+      if (codec === undefined) throw new JuteError(`an item of unknown type ${header.type} in ${name}`)
+      all.push({ type: header.type, body: codec.read(f) })
+    }
+    return all as Items
   }
+  const write = (writer: Writer, value: Encodable<Items>) => {
+    for (const { type, body } of value as readonly { type: number; body: unknown }[]) {
+      // The server writes an error number twice, in the header and in the body (MultiResponse.serialize).
+      const err = type === opcodes.error ? (body as { err: number }).err : itemErr
+      MultiHeader.write(writer, { type, done: false, err })
+      codecFor(type)?.write(writer, body)
+    }
+    MultiHeader.write(writer, { type: -1, done: true, err: -1 })
+  }
+  return new JuteCodec(read, write, { is: 'tagged', header: MultiHeader, itemFor: codecFor })
 }
 
 /**

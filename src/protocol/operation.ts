@@ -1,5 +1,6 @@
 // The declaration of one operation: its opcode, its request and its response.
 import type { Codec } from './codec.ts'
+import { opcodes } from './constants.ts'
 
 /**
  * The server-side watch that an operation's `watch` flag sets. `exist` is a data watch on a node that may be absent.
@@ -38,11 +39,10 @@ type Traits = Pick<Operation<unknown, unknown>, 'watch' | 'method' | 'since' | '
 
 /** Declares an operation. By default it sets no watch, its method has the same name, and all servers know it. */
 export function operation<Q, R>(
-  name: string,
-  opcode: number,
+  name: keyof typeof opcodes,
   request: Codec<Q>,
   response: Codec<R>,
   { watch, method = name, since = 0, isWrite = false }: Partial<Traits> = {},
 ): Operation<Q, R> {
-  return { name, opcode, request, response, watch, method, since, isWrite }
+  return { name, opcode: opcodes[name], request, response, watch, method, since, isWrite }
 }

@@ -1,5 +1,4 @@
 // The declarations of all operations.
-import { opcodes } from './constants.ts'
 import * as r from './every-record.ts'
 import { operation } from './operation.ts'
 
@@ -13,7 +12,7 @@ const createWithStat = { method: 'create', since: 5, isWrite }
  * encodeRequest(writer, 1, operations.create, { path: '/a', data: 'v1', acl: [], flags: createModes.persistent }, 1024)
  * explain(writer.take()).sentence // => 'client #1 create {path: "/a", data: "v1", acl: [], flags: persistent}'
  */
-export const create = operation('create', opcodes.create, r.CreateRequest, r.CreateResponse, { isWrite })
+export const create = operation('create', r.CreateRequest, r.CreateResponse, { isWrite })
 
 /**
  * @example
@@ -21,7 +20,7 @@ export const create = operation('create', opcodes.create, r.CreateRequest, r.Cre
  * encodeRequest(writer, 1, operations.create2, { path: '/a', data: 'v1', acl: [], flags: createModes.ephemeral }, 1024)
  * explain(writer.take()).sentence // => 'client #1 create2 {path: "/a", data: "v1", acl: [], flags: ephemeral}'
  */
-export const create2 = operation('create2', opcodes.create2, r.CreateRequest, r.Create2Response, createWithStat)
+export const create2 = operation('create2', r.CreateRequest, r.Create2Response, createWithStat)
 
 /**
  * @example
@@ -30,13 +29,7 @@ export const create2 = operation('create2', opcodes.create2, r.CreateRequest, r.
  * encodeRequest(writer, 1, operations.createContainer, request, 1024)
  * explain(writer.take()).sentence // => 'client #1 createContainer {path: "/a", data: "", acl: [], flags: container}'
  */
-export const createContainer = operation(
-  'createContainer',
-  opcodes.createContainer,
-  r.CreateRequest,
-  r.Create2Response,
-  createWithStat,
-)
+export const createContainer = operation('createContainer', r.CreateRequest, r.Create2Response, createWithStat)
 
 /**
  * @example
@@ -46,13 +39,7 @@ export const createContainer = operation(
  * explain(writer.take()).sentence
  * // => 'client #1 createTTL {path: "/a", data: "", acl: [], flags: persistentTTL, ttl: 5000}'
  */
-export const createTTL = operation(
-  'createTTL',
-  opcodes.createTTL,
-  r.CreateTTLRequest,
-  r.Create2Response,
-  createWithStat,
-)
+export const createTTL = operation('createTTL', r.CreateTTLRequest, r.Create2Response, createWithStat)
 
 /**
  * @example
@@ -60,7 +47,7 @@ export const createTTL = operation(
  * encodeRequest(writer, 1, operations.delete, { path: '/a', version: -1 }, 1024)
  * explain(writer.take()).sentence // => 'client #1 delete {path: "/a", version: -1}'
  */
-const delete_ = operation('delete', opcodes.delete, r.DeleteRequest, r.EmptyRecord, { isWrite })
+const delete_ = operation('delete', r.DeleteRequest, r.EmptyRecord, { isWrite })
 export { delete_ as delete }
 
 /**
@@ -69,7 +56,7 @@ export { delete_ as delete }
  * encodeRequest(writer, 1, operations.exists, { path: '/a', watch: true }, 1024)
  * explain(writer.take()).sentence // => 'client #1 exists {path: "/a", watch: true}'
  */
-export const exists = operation('exists', opcodes.exists, r.ExistsRequest, r.ExistsResponse, { watch: 'exist' })
+export const exists = operation('exists', r.ExistsRequest, r.ExistsResponse, { watch: 'exist' })
 
 /**
  * @example
@@ -77,7 +64,7 @@ export const exists = operation('exists', opcodes.exists, r.ExistsRequest, r.Exi
  * encodeRequest(writer, 1, operations.getData, { path: '/a', watch: false }, 1024)
  * explain(writer.take()).sentence // => 'client #1 getData {path: "/a", watch: false}'
  */
-export const getData = operation('getData', opcodes.getData, r.GetDataRequest, r.GetDataResponse, { watch: 'data' })
+export const getData = operation('getData', r.GetDataRequest, r.GetDataResponse, { watch: 'data' })
 
 /**
  * @example
@@ -85,7 +72,7 @@ export const getData = operation('getData', opcodes.getData, r.GetDataRequest, r
  * encodeRequest(writer, 1, operations.setData, { path: '/a', data: 'v2', version: 0 }, 1024)
  * explain(writer.take()).sentence // => 'client #1 setData {path: "/a", data: "v2", version: 0}'
  */
-export const setData = operation('setData', opcodes.setData, r.SetDataRequest, r.SetDataResponse, { isWrite })
+export const setData = operation('setData', r.SetDataRequest, r.SetDataResponse, { isWrite })
 
 /**
  * @example
@@ -93,7 +80,7 @@ export const setData = operation('setData', opcodes.setData, r.SetDataRequest, r
  * encodeRequest(writer, 1, operations.getACL, { path: '/a' }, 1024)
  * explain(writer.take()).sentence // => 'client #1 getACL {path: "/a"}'
  */
-export const getACL = operation('getACL', opcodes.getACL, r.GetACLRequest, r.GetACLResponse)
+export const getACL = operation('getACL', r.GetACLRequest, r.GetACLResponse)
 
 /**
  * @example
@@ -101,7 +88,7 @@ export const getACL = operation('getACL', opcodes.getACL, r.GetACLRequest, r.Get
  * encodeRequest(writer, 1, operations.setACL, { path: '/a', acl: [], version: -1 }, 1024)
  * explain(writer.take()).sentence // => 'client #1 setACL {path: "/a", acl: [], version: -1}'
  */
-export const setACL = operation('setACL', opcodes.setACL, r.SetACLRequest, r.SetACLResponse, { isWrite })
+export const setACL = operation('setACL', r.SetACLRequest, r.SetACLResponse, { isWrite })
 
 /**
  * @example
@@ -109,7 +96,7 @@ export const setACL = operation('setACL', opcodes.setACL, r.SetACLRequest, r.Set
  * encodeRequest(writer, 1, operations.getChildren, { path: '/a', watch: false }, 1024)
  * explain(writer.take()).sentence // => 'client #1 getChildren {path: "/a", watch: false}'
  */
-export const getChildren = operation('getChildren', opcodes.getChildren, r.GetChildrenRequest, r.GetChildrenResponse, {
+export const getChildren = operation('getChildren', r.GetChildrenRequest, r.GetChildrenResponse, {
   watch: 'children',
 })
 
@@ -119,13 +106,10 @@ export const getChildren = operation('getChildren', opcodes.getChildren, r.GetCh
  * encodeRequest(writer, 1, operations.getChildren2, { path: '/a', watch: false }, 1024)
  * explain(writer.take()).sentence // => 'client #1 getChildren2 {path: "/a", watch: false}'
  */
-export const getChildren2 = operation(
-  'getChildren2',
-  opcodes.getChildren2,
-  r.GetChildren2Request,
-  r.GetChildren2Response,
-  { watch: 'children', method: 'getChildren' },
-)
+export const getChildren2 = operation('getChildren2', r.GetChildren2Request, r.GetChildren2Response, {
+  watch: 'children',
+  method: 'getChildren',
+})
 
 /**
  * @example
@@ -133,7 +117,7 @@ export const getChildren2 = operation(
  * encodeRequest(writer, 1, operations.sync, { path: '/a' }, 1024)
  * explain(writer.take()).sentence // => 'client #1 sync {path: "/a"}'
  */
-export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncResponse)
+export const sync = operation('sync', r.SyncRequest, r.SyncResponse)
 
 /**
  * @example
@@ -141,7 +125,7 @@ export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncRespons
  * encodeRequest(writer, constants.xids.ping, operations.ping, {}, 1024)
  * explain(writer.take()).sentence // => 'client ping'
  */
-export const ping = operation('ping', opcodes.ping, r.EmptyRecord, r.EmptyRecord)
+export const ping = operation('ping', r.EmptyRecord, r.EmptyRecord)
 
 /**
  * Use it only in a multi. To a successful check that is sent alone, servers do not reply. From 3.8.5 and 3.9.3 on they
@@ -150,7 +134,7 @@ export const ping = operation('ping', opcodes.ping, r.EmptyRecord, r.EmptyRecord
  * const item = { type: constants.opcodes.check, body: { path: '/a', version: 3 } }
  * records.MultiRequest.encode([item]).length // => 28
  */
-export const check = operation('check', opcodes.check, r.CheckVersionRequest, r.SetDataResponse)
+export const check = operation('check', r.CheckVersionRequest, r.SetDataResponse)
 
 /**
  * @example
@@ -159,7 +143,7 @@ export const check = operation('check', opcodes.check, r.CheckVersionRequest, r.
  * encodeRequest(writer, 1, operations.multi, items, 1024)
  * explain(writer.take()).sentence // => 'client #1 multi {0 {check {path: "/a", version: 3}}}'
  */
-export const multi = operation('multi', opcodes.multi, r.MultiRequest, r.MultiResponse, { isWrite })
+export const multi = operation('multi', r.MultiRequest, r.MultiResponse, { isWrite })
 
 /**
  * @example
@@ -168,7 +152,7 @@ export const multi = operation('multi', opcodes.multi, r.MultiRequest, r.MultiRe
  * encodeRequest(writer, 1, operations.multiRead, items, 1024)
  * explain(writer.take()).sentence // => 'client #1 multiRead {0 {getData {path: "/a", watch: false}}}'
  */
-export const multiRead = operation('multiRead', opcodes.multiRead, r.MultiReadRequest, r.MultiResponse, { since: 6 })
+export const multiRead = operation('multiRead', r.MultiReadRequest, r.MultiResponse, { since: 6 })
 
 /**
  * @example
@@ -178,7 +162,7 @@ export const multiRead = operation('multiRead', opcodes.multiRead, r.MultiReadRe
  * explain(writer.take()).sentence
  * // => 'client #1 reconfig {joiningServers: null, leavingServers: "3", newMembers: null, curConfigId: 0xffffffffffffffff}'
  */
-export const reconfig = operation('reconfig', opcodes.reconfig, r.ReconfigRequest, r.GetDataResponse, {
+export const reconfig = operation('reconfig', r.ReconfigRequest, r.GetDataResponse, {
   since: 5,
   isWrite,
 })
@@ -189,7 +173,7 @@ export const reconfig = operation('reconfig', opcodes.reconfig, r.ReconfigReques
  * encodeRequest(writer, 1, operations.checkWatches, { path: '/a', type: constants.watcherTypes.data }, 1024)
  * explain(writer.take()).sentence // => 'client #1 checkWatches {path: "/a", type: 2}'
  */
-export const checkWatches = operation('checkWatches', opcodes.checkWatches, r.CheckWatchesRequest, r.EmptyRecord, {
+export const checkWatches = operation('checkWatches', r.CheckWatchesRequest, r.EmptyRecord, {
   since: 5,
 })
 
@@ -199,7 +183,7 @@ export const checkWatches = operation('checkWatches', opcodes.checkWatches, r.Ch
  * encodeRequest(writer, 1, operations.removeWatches, { path: '/a', type: constants.watcherTypes.any }, 1024)
  * explain(writer.take()).sentence // => 'client #1 removeWatches {path: "/a", type: 3}'
  */
-export const removeWatches = operation('removeWatches', opcodes.removeWatches, r.RemoveWatchesRequest, r.EmptyRecord, {
+export const removeWatches = operation('removeWatches', r.RemoveWatchesRequest, r.EmptyRecord, {
   since: 5,
 })
 
@@ -209,7 +193,7 @@ export const removeWatches = operation('removeWatches', opcodes.removeWatches, r
  * encodeRequest(writer, constants.xids.auth, operations.auth, { type: 0, scheme: 'digest', auth: 'ann:secret' }, 1024)
  * explain(writer.take()).sentence // => 'client auth {type: 0, scheme: "digest", auth: 10 bytes, not shown}'
  */
-export const auth = operation('auth', opcodes.auth, r.AuthPacket, r.EmptyRecord)
+export const auth = operation('auth', r.AuthPacket, r.EmptyRecord)
 
 /**
  * @example
@@ -219,7 +203,7 @@ export const auth = operation('auth', opcodes.auth, r.AuthPacket, r.EmptyRecord)
  * explain(writer.take()).sentence
  * // => 'client setWatches {relativeZxid: 0x1, dataWatches: [/a], existWatches: [], childWatches: []}'
  */
-export const setWatches = operation('setWatches', opcodes.setWatches, r.SetWatches, r.EmptyRecord)
+export const setWatches = operation('setWatches', r.SetWatches, r.EmptyRecord)
 
 /**
  * @example
@@ -227,7 +211,7 @@ export const setWatches = operation('setWatches', opcodes.setWatches, r.SetWatch
  * opcode // => 105
  * since // => 6
  */
-export const setWatches2 = operation('setWatches2', opcodes.setWatches2, r.SetWatches2, r.EmptyRecord, { since: 6 })
+export const setWatches2 = operation('setWatches2', r.SetWatches2, r.EmptyRecord, { since: 6 })
 
 /**
  * @example
@@ -235,7 +219,7 @@ export const setWatches2 = operation('setWatches2', opcodes.setWatches2, r.SetWa
  * encodeRequest(writer, 1, operations.sasl, { token: 'ticket' }, 1024)
  * explain(writer.take()).sentence // => 'client #1 sasl {token: 6 bytes, not shown}'
  */
-export const sasl = operation('sasl', opcodes.sasl, r.GetSASLRequest, r.SetSASLResponse)
+export const sasl = operation('sasl', r.GetSASLRequest, r.SetSASLResponse)
 
 /**
  * @example
@@ -243,13 +227,7 @@ export const sasl = operation('sasl', opcodes.sasl, r.GetSASLRequest, r.SetSASLR
  * encodeRequest(writer, 1, operations.getEphemerals, { prefixPath: '/a' }, 1024)
  * explain(writer.take()).sentence // => 'client #1 getEphemerals {prefixPath: "/a"}'
  */
-export const getEphemerals = operation(
-  'getEphemerals',
-  opcodes.getEphemerals,
-  r.GetEphemeralsRequest,
-  r.GetEphemeralsResponse,
-  { since: 6 },
-)
+export const getEphemerals = operation('getEphemerals', r.GetEphemeralsRequest, r.GetEphemeralsResponse, { since: 6 })
 
 /**
  * @example
@@ -259,7 +237,6 @@ export const getEphemerals = operation(
  */
 export const getAllChildrenNumber = operation(
   'getAllChildrenNumber',
-  opcodes.getAllChildrenNumber,
   r.GetAllChildrenNumberRequest,
   r.GetAllChildrenNumberResponse,
   { since: 6 },
@@ -271,7 +248,7 @@ export const getAllChildrenNumber = operation(
  * encodeRequest(writer, 1, operations.addWatch, { path: '/a', mode: constants.addWatchModes.persistent }, 1024)
  * explain(writer.take()).sentence // => 'client #1 addWatch {path: "/a", mode: 0}'
  */
-export const addWatch = operation('addWatch', opcodes.addWatch, r.AddWatchRequest, r.ErrorResponse, { since: 6 })
+export const addWatch = operation('addWatch', r.AddWatchRequest, r.ErrorResponse, { since: 6 })
 
 /**
  * @example
@@ -279,7 +256,7 @@ export const addWatch = operation('addWatch', opcodes.addWatch, r.AddWatchReques
  * encodeRequest(writer, 1, operations.whoAmI, {}, 1024)
  * explain(writer.take()).sentence // => 'client #1 whoAmI'
  */
-export const whoAmI = operation('whoAmI', opcodes.whoAmI, r.EmptyRecord, r.WhoAmIResponse, { since: 7 })
+export const whoAmI = operation('whoAmI', r.EmptyRecord, r.WhoAmIResponse, { since: 7 })
 
 /**
  * @example
@@ -287,4 +264,4 @@ export const whoAmI = operation('whoAmI', opcodes.whoAmI, r.EmptyRecord, r.WhoAm
  * encodeRequest(writer, 1, operations.closeSession, {}, 1024)
  * explain(writer.take()).sentence // => 'client #1 closeSession'
  */
-export const closeSession = operation('closeSession', opcodes.closeSession, r.EmptyRecord, r.EmptyRecord, { isWrite })
+export const closeSession = operation('closeSession', r.EmptyRecord, r.EmptyRecord, { isWrite })
