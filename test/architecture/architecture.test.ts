@@ -1,9 +1,7 @@
-// The rules of the architecture, as tests: allowed imports, ambient dependencies, and the files of the package.
+// The rules of the architecture, as tests: allowed imports, ambient dependencies, and those of the package.
 import { expect } from 'chai'
-import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { type Need, ambientUses, withoutComments } from './ambient.ts'
 import {
   cycles,
@@ -185,6 +183,10 @@ describe('in the architecture,', () => {
         })
 
         it('use every permission', () => expect(unusedRules(graph, rules)).to.deep.equal([]))
+
+        it('form no cycles between files, unless they import only types', () => {
+          expect(cycles(importGraphOf(files, valueImportsOf))).to.deep.equal([])
+        })
       })
 
     it('are restricted to the listed packages', () => {
@@ -348,21 +350,5 @@ describe('in the architecture,', () => {
       expect(usersOf(imported).filter(path => !path.startsWith('opentelemetry/'))).to.deep.equal([])
       expect(usersOf(passed)).to.deep.equal([])
     })
-
-    it('ships code, sources, documents and examples, and nothing else', async function () {
-      this.timeout(120_000)
-      if (!existsSync(`${root}dist`)) await npm('run', 'build')
-      const [packed] = JSON.parse(await npm('pack', '--dry-run', '--json', '--ignore-scripts')) as [
-        { files: { path: string }[] },
-      ]
-      const shipped = new Set(packed.files.map(({ path }) => path.replace(/^(dist|src|docs|examples)\/.*/, '$1')))
-      const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'docs', 'examples']
-      expect([...shipped]).to.have.members(['dist', 'src', 'package.json', ...documents])
-    })
   })
 })
-
-async function npm(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('npm', args, { cwd: root })
-  return stdout
-}

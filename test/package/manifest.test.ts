@@ -10,6 +10,12 @@ describe('the tarball', () => {
     user = await userWithPackage()
   })
 
+  it('has code, sources, documents and examples, and nothing else', () => {
+    const shipped = new Set(user.files.map(path => path.replace(/^(dist|src|docs|examples)\/.*/, '$1')))
+    const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'docs', 'examples']
+    expect([...shipped]).to.have.members(['dist', 'src', 'package.json', ...documents])
+  })
+
   it('passes publint without an error, a warning or a suggestion', async () => {
     const { code, output } = await run(user.directory, '.', 'node-24', `publint run ${user.tarball} --strict`)
     expect(code, output).to.equal(0)
