@@ -62,5 +62,5 @@ export function supervise<T>(servers: string, options: ConnectOptions, task: Ses
 function workerSettingsOf(options: ConnectOptions): Settings {
   checkOptions(options, checks)
   const dial = cloudflare({ tls: options.tls ?? false })
-  return settingsOf(options, { dial, lookUpSrv: undefined, srvRefreshInterval: 60_000, debugLog: undefined })
+  return settingsOf(options, { dial, newSrvHosts: undefined, debugLog: undefined })
 }

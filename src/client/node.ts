@@ -5,7 +5,8 @@ import { badArguments } from '../protocol/index.ts'
 import { mustBe, type Checks } from '../protocol/option-checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import type { Session } from '../session/session.ts'
-import { srvLookup } from '../session/servers/srv.ts'
+import { srvLookup, type SrvLookup } from '../session/servers/srv.ts'
+import { newSrvHosts } from '../session/servers/srv-hosts.ts'
 import { resolveSrv, type SrvRecord } from '../transport/srv.ts'
 import { detectPlaintext, detectTls } from '../transport/tls-mismatch.ts'
 import { dialTls, type TlsOptions } from '../transport/tls.ts'
@@ -151,11 +152,14 @@ export function nodeSettingsOf(options: ConnectOptions): Settings {
   checkOptions(options, checks)
   return settingsOf(options, {
     dial: dialOf(options),
-    lookUpSrv: srvLookup(options.resolveSrv ?? resolveSrv, requiredDomainOf(options)),
-    srvRefreshInterval: options.srvRefreshInterval ?? 60_000,
+    newSrvHosts: newSrvHosts(srvLookupOf(options), options.srvRefreshInterval ?? 60_000),
     debugLog: log.enabled ? logLine : undefined,
   })
 }
+
+/** Returns the lookup that these options ask for. */
+export const srvLookupOf = (options: ConnectOptions): SrvLookup =>
+  srvLookup(options.resolveSrv ?? resolveSrv, requiredDomainOf(options))
 
 /** Returns the domain of the hosts in SRV records: '' for that of the connect string, undefined if any is accepted. */
 function requiredDomainOf({ tls, srvDomain }: ConnectOptions): string | undefined {

@@ -173,17 +173,16 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>): v
 }
 
 /** The settings that an entry point chooses, not the caller. */
-export type Chosen = Pick<SessionSettings, 'lookUpSrv' | 'srvRefreshInterval' | 'debugLog'> & { dial: Dial }
+export type Chosen = Pick<SessionSettings, 'newSrvHosts' | 'debugLog'> & { dial: Dial }
 
 /** Fills in the defaults of options that were checked. */
 export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
   const sessionTimeout = options.sessionTimeout ?? 30_000
-  const { dial, lookUpSrv, srvRefreshInterval, debugLog } = chosen
+  const { dial, newSrvHosts, debugLog } = chosen
   // Not spread: V8 makes a slow object of a literal with a spread, and each session reads its settings often.
   return {
     dial,
-    lookUpSrv,
-    srvRefreshInterval,
+    newSrvHosts,
     debugLog,
     sessionTimeout,
     connectTimeout: options.connectTimeout ?? sessionTimeout,

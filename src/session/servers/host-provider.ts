@@ -3,14 +3,14 @@
 // May import: transport, protocol, runtime.
 import type { Clock } from '../../runtime/clock.ts'
 import type { Random } from '../../runtime/random.ts'
-import { badArguments, ZooKeeperError } from '../../protocol/index.ts'
+import { badArguments, type ZooKeeperError } from '../../protocol/index.ts'
 import type { Address, Dial } from '../../transport/transport.ts'
 import { Backoff } from './backoff.ts'
 import type { ConnectString } from './connect-string.ts'
-import { FailedAttempts, failureToOpen, hostPortOf, type AttemptFailure } from './failed-attempts.ts'
+import { FailedAttempts, hostPortOf, type AttemptFailure } from './failed-attempts.ts'
 import { HostList } from './hosts.ts'
-import type { SrvLookup } from './srv.ts'
 import { answering, HostSearch, writable, type Search } from './host-search.ts'
+import type { NewSrvHosts, SrvHosts, SrvHostsOwner } from './srv-hosts.ts'
 
 /** The parts of a session that the provider uses. */
 export interface HostProviderOwner {
@@ -35,9 +35,7 @@ export interface HostProviderSettings {
   /** True if the first connection is tried again when no host has a server. */
   waitsForServers: boolean
   /** Looks up the hosts of a `dns-srv://` connect string. If undefined, such a connect string is rejected. */
-  lookUpSrv: SrvLookup | undefined
-  /** How often SRV records are looked up again while connected, in milliseconds. */
-  srvRefreshInterval: number
+  newSrvHosts: NewSrvHosts | undefined
 }
 
 /** The servers that the user named: hosts, or a name whose SRV records name them. */
@@ -48,7 +46,7 @@ export interface Servers extends Pick<ConnectString, 'hosts' | 'srv'> {
 
 const SERVERS_CHANGED = 'the list of servers has changed'
 
-export class HostProvider {
+export class HostProvider implements SrvHostsOwner {
   readonly #settings: HostProviderSettings
   readonly #owner: HostProviderOwner
   readonly #hosts: HostList
@@ -66,23 +64,18 @@ export class HostProvider {
   #search: HostSearch | undefined
   /** True if the last attempt was made because the host had answered a question. */
   #hasAnswered = false
-  #hasEnded = false
-  /** The number of lookups so far. */
-  #lookups = 0
-  /** The last of them that has ended. The hosts of an earlier one are older. */
-  #newestLookup = 0
-  /** The number of {@link #lookUpAndDial} so far: only the last one dials. */
-  #dials = 0
-  #refreshTimer: unknown
+  /** Created with the first connect string that names SRV records. */
+  #srv: SrvHosts | undefined
 
   /**
-   * @throws ZooKeeperError BADARGUMENTS if the hosts are SRV records and {@link HostProviderSettings.lookUpSrv} is
-   * undefined
+   * @throws ZooKeeperError BADARGUMENTS if the hosts are SRV records and {@link HostProviderSettings.newSrvHosts}
+   * is undefined
    */
   constructor(servers: Servers, settings: HostProviderSettings, owner: HostProviderOwner) {
     this.#settings = settings
     this.#owner = owner
-    this.#servers = this.#checked(servers)
+    this.#servers = servers
+    this.#followSrv(servers)
     this.#isConfigured = servers.configured !== undefined
     this.#hosts = new HostList(servers.hosts, settings.random)
     if (servers.configured !== undefined) this.#hosts.reset(servers.configured, servers.hosts)
@@ -96,8 +89,10 @@ export class HostProvider {
   /** Dials the next host. Looks up the SRV records first, if the connect string names some. */
   dialNext(): void {
     this.#hasAnswered = false
-    if (this.#servers.srv === undefined) this.#dial()
-    else void this.#lookUpAndDial(this.#servers.srv)
+    if (this.#servers.srv === undefined) return this.dial()
+    const timeout = this.#attemptTimeout
+    this.#backoff.onAttempt(this.#settings.clock.now(), timeout)
+    void this.#srv?.lookUpAndDial(timeout)
   }
 
   /** A server has accepted the session, and SASL, if any, is complete. */
@@ -106,7 +101,7 @@ export class HostProvider {
     if (this.#current !== undefined) this.#hosts.onConnected(this.#current)
     this.#failed = undefined
     if (isReadOnly) this.#searchWritable()
-    this.#scheduleRefresh()
+    this.#srv?.scheduleRefresh()
   }
 
   /** The session has left its connection of its own accord. */
@@ -156,9 +151,10 @@ export class HostProvider {
    * @throws ZooKeeperError BADARGUMENTS as the constructor
    */
   setServers(servers: Servers): void {
-    this.#servers = this.#checked(servers)
+    this.#followSrv(servers)
+    this.#servers = servers
     if (servers.srv === undefined) this.#replace(servers.hosts)
-    else this.#refresh(servers.srv)
+    else this.#srv?.refresh()
   }
 
   /**
@@ -177,21 +173,28 @@ export class HostProvider {
   }
 
   end(): void {
-    this.#hasEnded = true
     this.#stop()
+    this.#srv?.end()
   }
 
   #stop(): void {
     this.#search?.stop()
-    this.#settings.clock.clearTimeout(this.#refreshTimer)
+    this.#srv?.stopRefreshing()
   }
 
-  #checked(servers: Servers): Servers {
-    if (servers.srv === undefined || this.#settings.lookUpSrv !== undefined) return servers
-    throw badArguments('connect', '', 'this connect() looks up no SRV records: name hosts, or use connect() of zkwire')
+  #followSrv({ srv }: Servers): void {
+    if (srv !== undefined) this.#srv ??= this.#settings.newSrvHosts?.(this.#settings, this)
+    if (srv !== undefined && this.#srv === undefined)
+      throw badArguments(
+        'connect',
+        '',
+        'this connect() looks up no SRV records: name hosts, or use connect() of zkwire',
+      )
+    this.#srv?.follow(srv)
   }
 
-  #dial(): void {
+  /** Dials the next host that is known. */
+  dial(): void {
     this.#search?.stop()
     this.#current = this.#preferred ?? this.#hosts.next()
     this.#preferred = undefined
@@ -253,65 +256,20 @@ export class HostProvider {
     if (this.#hosts.replace(hosts, this.#current, fallback)) this.#owner.leave(SERVERS_CHANGED)
   }
 
-  // SRV records
+  // From the SRV records
 
-  /** Returns undefined if a lookup that began later has ended before: its hosts are newer. */
-  async #lookUp(srv: string, attemptTimeout: number): Promise<readonly Address[] | undefined> {
-    const lookup = ++this.#lookups
-    const hosts = await this.#settings.lookUpSrv?.(srv, { clock: this.#settings.clock, attemptTimeout })
-    if (lookup < this.#newestLookup) return undefined
-    this.#newestLookup = lookup
-    return hosts
+  get hasHosts(): boolean {
+    return this.#hosts.all.length > 0
   }
 
-  /** Looks up the records, then dials. If the lookup fails, the hosts of the last successful lookup are used. */
-  async #lookUpAndDial(srv: string): Promise<void> {
-    const timeout = this.#attemptTimeout
-    const dial = ++this.#dials
-    const isOver = () => this.#hasEnded || dial !== this.#dials
-    this.#backoff.onAttempt(this.#settings.clock.now(), timeout)
-    try {
-      const hosts = await this.#lookUp(srv, timeout)
-      if (hosts !== undefined && this.#servers.srv === srv && !isOver()) this.#onLookedUp(hosts, undefined)
-    } catch (cause) {
-      if (isOver()) return
-      if (this.#hosts.all.length === 0) {
-        const detail = `the SRV records of ${srv} could not be looked up`
-        const error = new ZooKeeperError('NOSERVER', { op: 'connect', fate: 'notSent', detail, cause })
-        this.#owner.onConnectionLost(error, failureToOpen(cause as Error))
-        return
-      }
-    }
-    if (!isOver()) this.#dial()
+  /** Uses the hosts as the list, or if the ensemble's configuration has named hosts, only as a fallback. */
+  onLookedUp(hosts: readonly Address[], mayLeave: boolean): void {
+    if (this.#servers.configured !== undefined) this.#hosts.setFallback(hosts)
+    else if (mayLeave) this.#replace(hosts)
+    else this.#hosts.replace(hosts, undefined)
   }
 
-  /**
-   * Uses the hosts of SRV records: as the list, or if the ensemble's configuration has named hosts, only as a fallback.
-   * Returns true if the client must leave `current`.
-   */
-  #onLookedUp(hosts: readonly Address[], current: Address | undefined): boolean {
-    if (this.#servers.configured === undefined) return this.#hosts.replace(hosts, current)
-    this.#hosts.setFallback(hosts)
-    return false
-  }
-
-  #scheduleRefresh(): void {
-    const { srv } = this.#servers
-    const { clock, srvRefreshInterval } = this.#settings
-    clock.clearTimeout(this.#refreshTimer)
-    if (srv !== undefined) this.#refreshTimer = clock.setTimeout(() => this.#refresh(srv), srvRefreshInterval)
-  }
-
-  /** Looks up the records again, and leaves the present host if their hosts require it. Ignores a failure. */
-  #refresh(srv: string): void {
-    const replace = (hosts: readonly Address[] | undefined) => {
-      if (hosts === undefined || this.#hasEnded || this.#servers.srv !== srv) return
-      if (this.#onLookedUp(hosts, this.#current)) this.#owner.leave(SERVERS_CHANGED)
-    }
-    this.#lookUp(srv, this.#settings.attemptTimeout)
-      .then(replace, () => undefined)
-      .finally(() => {
-        if (!this.#hasEnded) this.#scheduleRefresh()
-      })
+  onLookupFailed(cause: ZooKeeperError, failure: AttemptFailure): void {
+    this.#owner.onConnectionLost(cause, failure)
   }
 }

@@ -88,8 +88,8 @@ export const session: readonly BugsOfFile[] = [
     bugs: [
       {
         bug: 'the search for a writable server goes on after the connection has ended',
-        from: 'this.#search?.stop()\n    this.#settings.clock.clearTimeout(this.#refreshTimer)',
-        to: 'clock.clearTimeout(this.#refreshTimer)',
+        from: 'this.#search?.stop()\n    this.#srv?.stopRefreshing()',
+        to: 'this.#srv?.stopRefreshing()',
       },
     ],
   },

@@ -1,8 +1,9 @@
 // SRV records that the test supplies, with scripted servers.
 import { expect } from 'chai'
 import { connect, type ConnectOptions } from '../../../src/client/index.ts'
-import { nodeSettingsOf } from '../../../src/client/node.ts'
+import { nodeSettingsOf, srvLookupOf } from '../../../src/client/node.ts'
 import { HostProvider } from '../../../src/session/servers/host-provider.ts'
+import { newSrvHosts } from '../../../src/session/servers/srv-hosts.ts'
 import type { SrvRecord } from '../../../src/transport/srv.ts'
 import type { Address } from '../../../src/transport/transport.ts'
 import { VirtualClock, settle } from '../../../src/testing/virtual-clock.ts'
@@ -49,7 +50,7 @@ describe('SRV records', () => {
     const dialled: string[] = []
     const settings = {
       ...nodeSettingsOf({ clock: new VirtualClock(), random: () => 0 }),
-      lookUpSrv: () => new Promise<readonly Address[]>(resolve => answers.push(resolve)),
+      newSrvHosts: newSrvHosts(() => new Promise(resolve => answers.push(resolve)), 60_000),
     }
     const hosts = new HostProvider({ hosts: [], srv: NAME }, settings, {
       timeToConnect: () => 3000,
@@ -69,7 +70,7 @@ describe('SRV records', () => {
     const dialled: string[] = []
     const settings = {
       ...nodeSettingsOf({ clock: new VirtualClock(), random: () => 0 }),
-      lookUpSrv: () => new Promise<readonly Address[]>(resolve => answers.push(resolve)),
+      newSrvHosts: newSrvHosts(() => new Promise(resolve => answers.push(resolve)), 60_000),
     }
     const provider = new HostProvider({ hosts: [{ host: 'old', port: 2181 }] }, settings, {
       timeToConnect: () => 3000,
@@ -236,12 +237,13 @@ describe('SRV records', () => {
 
 describe('SRV records of servers with TLS', () => {
   const lookedUp = (options: ConnectOptions, ...names: string[]) =>
-    nodeSettingsOf({ resolveSrv: () => Promise.resolve(hosts(...names)), ...options })
-      .lookUpSrv?.(NAME, { clock: new VirtualClock(), attemptTimeout: 1000 })
-      .then(
-        all => all.map(({ host }) => host).join(),
-        (error: unknown) => (error as Error).message,
-      )
+    srvLookupOf({ resolveSrv: () => Promise.resolve(hosts(...names)), ...options })(NAME, {
+      clock: new VirtualClock(),
+      attemptTimeout: 1000,
+    }).then(
+      all => all.map(({ host }) => host).join(),
+      (error: unknown) => (error as Error).message,
+    )
 
   it('must name hosts below the domain of the connect string, because DNS is not authenticated', async () => {
     expect(await lookedUp({ tls: true }, 'zk1.example.org', 'EXAMPLE.org.')).to.equal('zk1.example.org,EXAMPLE.org')
