@@ -71,6 +71,8 @@ export type Encodable<T> = T extends Buffer
  * codec.decode(codec.encode({ path: '/a' })) // => { path: '/a' }
  */
 export interface Codec<T> {
+  /** The name of the record in zookeeper.jute. */
+  readonly name: string
   /** Reads the fields of a record, one after the other. {@link decode} calls it. */
   read(fields: FieldReader): T
   /** Writes the fields of a record, one after the other. {@link encode} calls it. */

@@ -7,25 +7,29 @@ export type * from './codec.ts'
 
 /**
  * Declares a record, and returns its codec. The layout is computed on first use.
+ * @param name the name of the record in zookeeper.jute
  * @param declare reads the fields in the order of the wire, and returns the record
  * @param write writes the same fields in the same order. Default: a loop over the fields, which takes longer
  * @example
- * const Point = record(f => ({ x: f.int(), y: f.int() }))
+ * const Point = record('Point', f => ({ x: f.int(), y: f.int() }))
  * Point.encode({ x: 1, y: 2 }).toString('hex') // => '0000000100000002'
  */
 export const record = <T extends object>(
+  name: string,
   declare: (f: FieldReader) => T,
   write: Codec<T>['write'] = writeByName(declare),
-): Codec<T> => new JuteCodec(declare, write)
+): Codec<T> => new JuteCodec(name, declare, write)
 
 /** A class, so that all codecs have one shape for V8. */
 export class JuteCodec<T extends object> implements Codec<T> {
+  readonly name: string
   readonly read: Codec<T>['read']
   readonly write: Codec<T>['write']
   #layout: Layout | undefined
 
   /** @param layout Default: that of the fields which `read` reads */
-  constructor(read: Codec<T>['read'], write: Codec<T>['write'], layout?: Layout) {
+  constructor(name: string, read: Codec<T>['read'], write: Codec<T>['write'], layout?: Layout) {
+    this.name = name
     this.read = read
     this.write = write
     this.#layout = layout

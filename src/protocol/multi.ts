@@ -55,7 +55,7 @@ function taggedList<T extends ItemCodecs>(name: string, itemErr: number, items: 
     }
     MultiHeader.write(writer, { type: -1, done: true, err: -1 })
   }
-  return new JuteCodec(read, write, { is: 'tagged', header: MultiHeader, itemFor: codecFor })
+  return new JuteCodec(name, read, write, { is: 'tagged', header: MultiHeader, itemFor: codecFor })
 }
 
 /**

@@ -23,6 +23,7 @@ function writePathAndVersion(writer: Writer, { path, version }: Path & { readonl
  * records.CreateRequest.encode(record).toString('hex') // => '000000022f61ffffffff0000000000000001'
  */
 export const CreateRequest = record(
+  'CreateRequest',
   f => ({
     path: f.string(),
     data: f.buffer(),
@@ -50,7 +51,7 @@ export const CreateRequest = record(
  * const record = { path: '/a', data: null, acl: [], flags: createModes.persistentTTL, ttl: 60_000 }
  * records.CreateTTLRequest.encode(record).toString('hex') // => '000000022f61ffffffff0000000000000005000000000000ea60'
  */
-export const CreateTTLRequest = record(f => ({
+export const CreateTTLRequest = record('CreateTTLRequest', f => ({
   path: f.string(),
   data: f.buffer(),
   acl: f.vectorOrNull(ACL),
@@ -59,37 +60,37 @@ export const CreateTTLRequest = record(f => ({
   ttl: f.time(),
 }))
 /** @example records.CreateResponse.encode({ path: '/a' }).toString('hex') // => '000000022f61' */
-export const CreateResponse = record(f => ({ path: f.string() }))
+export const CreateResponse = record('CreateResponse', f => ({ path: f.string() }))
 
 /**
  * @example
  * const { layout } = records.Create2Response
  * layout.is === 'fields' && layout.fields.map(({ name }) => name) // => ['path', 'stat']
  */
-export const Create2Response = record(f => ({ path: f.string(), stat: f.record(Stat) }))
+export const Create2Response = record('Create2Response', f => ({ path: f.string(), stat: f.record(Stat) }))
 
 /** @example records.DeleteRequest.encode({ path: '/a', version: -1 }).toString('hex') // => '000000022f61ffffffff' */
-export const DeleteRequest = record(f => ({ path: f.string(), version: f.int() }), writePathAndVersion)
+export const DeleteRequest = record('DeleteRequest', f => ({ path: f.string(), version: f.int() }), writePathAndVersion)
 
 /** @example records.ExistsRequest.encode({ path: '/a', watch: true }).toString('hex') // => '000000022f6101' */
-export const ExistsRequest = record(f => ({ path: f.string(), watch: f.bool() }), writePathAndWatch)
+export const ExistsRequest = record('ExistsRequest', f => ({ path: f.string(), watch: f.bool() }), writePathAndWatch)
 
 /**
  * @example
  * const { layout } = records.ExistsResponse
  * layout.is === 'fields' && layout.fields.map(({ name }) => name) // => ['stat']
  */
-export const ExistsResponse = record(f => ({ stat: f.record(Stat) }))
+export const ExistsResponse = record('ExistsResponse', f => ({ stat: f.record(Stat) }))
 
 /** @example records.GetDataRequest.encode({ path: '/a', watch: true }).toString('hex') // => '000000022f6101' */
-export const GetDataRequest = record(f => ({ path: f.string(), watch: f.bool() }), writePathAndWatch)
+export const GetDataRequest = record('GetDataRequest', f => ({ path: f.string(), watch: f.bool() }), writePathAndWatch)
 
 /**
  * @example
  * const { layout } = records.GetDataResponse
  * layout.is === 'fields' && layout.fields.map(({ name }) => name) // => ['data', 'stat']
  */
-export const GetDataResponse = record(f => ({ data: f.buffer(), stat: f.record(Stat) }))
+export const GetDataResponse = record('GetDataResponse', f => ({ data: f.buffer(), stat: f.record(Stat) }))
 
 /**
  * @example
@@ -97,6 +98,7 @@ export const GetDataResponse = record(f => ({ data: f.buffer(), stat: f.record(S
  * records.SetDataRequest.encode(record).toString('hex') // => '000000022f61000000027631ffffffff'
  */
 export const SetDataRequest = record(
+  'SetDataRequest',
   f => ({ path: f.string(), data: f.buffer(), version: f.int() }),
   (writer, { path, data, version }) => {
     writer.string(path)
@@ -110,57 +112,61 @@ export const SetDataRequest = record(
  * const { layout } = records.SetDataResponse
  * layout.is === 'fields' && layout.fields.map(({ name }) => name) // => ['stat']
  */
-export const SetDataResponse = record(f => ({ stat: f.record(Stat) }))
+export const SetDataResponse = record('SetDataResponse', f => ({ stat: f.record(Stat) }))
 
 /** @example records.GetChildrenRequest.encode({ path: '/a', watch: false }).toString('hex') // => '000000022f6100' */
-export const GetChildrenRequest = record(f => ({ path: f.string(), watch: f.bool() }))
+export const GetChildrenRequest = record('GetChildrenRequest', f => ({ path: f.string(), watch: f.bool() }))
 
 /**
  * @example
  * records.GetChildrenResponse.encode({ children: ['b', 'c'] }).toString('hex') // => '0000000200000001620000000163'
  */
-export const GetChildrenResponse = record(f => ({ children: f.strings() }))
+export const GetChildrenResponse = record('GetChildrenResponse', f => ({ children: f.strings() }))
 /** @example records.GetChildren2Request.encode({ path: '/a', watch: false }).toString('hex') // => '000000022f6100' */
-export const GetChildren2Request = record(f => ({ path: f.string(), watch: f.bool() }), writePathAndWatch)
+export const GetChildren2Request = record(
+  'GetChildren2Request',
+  f => ({ path: f.string(), watch: f.bool() }),
+  writePathAndWatch,
+)
 
 /**
  * @example
  * const { layout } = records.GetChildren2Response
  * layout.is === 'fields' && layout.fields.map(({ name }) => name) // => ['children', 'stat']
  */
-export const GetChildren2Response = record(f => ({
+export const GetChildren2Response = record('GetChildren2Response', f => ({
   children: f.strings(),
   stat: f.record(Stat),
 }))
 /** @example records.GetAllChildrenNumberRequest.encode({ path: '/a' }).toString('hex') // => '000000022f61' */
-export const GetAllChildrenNumberRequest = record(f => ({ path: f.string() }))
+export const GetAllChildrenNumberRequest = record('GetAllChildrenNumberRequest', f => ({ path: f.string() }))
 /** @example records.GetAllChildrenNumberResponse.encode({ totalNumber: 3 }).toString('hex') // => '00000003' */
-export const GetAllChildrenNumberResponse = record(f => ({ totalNumber: f.int() }))
+export const GetAllChildrenNumberResponse = record('GetAllChildrenNumberResponse', f => ({ totalNumber: f.int() }))
 /** @example records.GetEphemeralsRequest.encode({ prefixPath: '/a' }).toString('hex') // => '000000022f61' */
-export const GetEphemeralsRequest = record(f => ({ prefixPath: f.string() }))
+export const GetEphemeralsRequest = record('GetEphemeralsRequest', f => ({ prefixPath: f.string() }))
 
 /**
  * @example
  * records.GetEphemeralsResponse.encode({ ephemerals: ['/a/b'] }).toString('hex') // => '00000001000000042f612f62'
  */
-export const GetEphemeralsResponse = record(f => ({ ephemerals: f.strings() }))
+export const GetEphemeralsResponse = record('GetEphemeralsResponse', f => ({ ephemerals: f.strings() }))
 
 /** @example records.GetACLRequest.encode({ path: '/a' }).toString('hex') // => '000000022f61' */
-export const GetACLRequest = record(f => ({ path: f.string() }))
+export const GetACLRequest = record('GetACLRequest', f => ({ path: f.string() }))
 
 /**
  * @example
  * const { layout } = records.GetACLResponse
  * layout.is === 'fields' && layout.fields.map(({ name }) => name) // => ['acl', 'stat']
  */
-export const GetACLResponse = record(f => ({ acl: f.vector(ACL), stat: f.record(Stat) }))
+export const GetACLResponse = record('GetACLResponse', f => ({ acl: f.vector(ACL), stat: f.record(Stat) }))
 
 /**
  * @example
  * const record = { path: '/a', acl: null, version: -1 }
  * records.SetACLRequest.encode(record).toString('hex') // => '000000022f61ffffffffffffffff'
  */
-export const SetACLRequest = record(f => ({
+export const SetACLRequest = record('SetACLRequest', f => ({
   path: f.string(),
   acl: f.vectorOrNull(ACL),
   version: f.int(),
@@ -171,20 +177,20 @@ export const SetACLRequest = record(f => ({
  * const { layout } = records.SetACLResponse
  * layout.is === 'fields' && layout.fields.map(({ name }) => name) // => ['stat']
  */
-export const SetACLResponse = record(f => ({ stat: f.record(Stat) }))
+export const SetACLResponse = record('SetACLResponse', f => ({ stat: f.record(Stat) }))
 
 /** @example records.SyncRequest.encode({ path: '/a' }).toString('hex') // => '000000022f61' */
-export const SyncRequest = record(f => ({ path: f.string() }))
+export const SyncRequest = record('SyncRequest', f => ({ path: f.string() }))
 /** @example records.SyncResponse.encode({ path: '/a' }).toString('hex') // => '000000022f61' */
-export const SyncResponse = record(f => ({ path: f.string() }))
+export const SyncResponse = record('SyncResponse', f => ({ path: f.string() }))
 
 /**
  * @example
  * records.CheckVersionRequest.encode({ path: '/a', version: 3 }).toString('hex') // => '000000022f6100000003'
  */
-export const CheckVersionRequest = record(f => ({ path: f.string(), version: f.int() }))
+export const CheckVersionRequest = record('CheckVersionRequest', f => ({ path: f.string(), version: f.int() }))
 /** @example records.ErrorResponse.encode({ err: errnos.NONODE }).toString('hex') // => 'ffffff9b' */
-export const ErrorResponse = record(f => ({ err: f.int() }))
+export const ErrorResponse = record('ErrorResponse', f => ({ err: f.int() }))
 
 /**
  * A request to change the members of the ensemble. A field that is null changes nothing.
@@ -192,7 +198,7 @@ export const ErrorResponse = record(f => ({ err: f.int() }))
  * const record = { joiningServers: null, leavingServers: '3', newMembers: null, curConfigId: -1n }
  * records.ReconfigRequest.encode(record).toString('hex') // => 'ffffffff0000000133ffffffffffffffffffffffff'
  */
-export const ReconfigRequest = record(f => ({
+export const ReconfigRequest = record('ReconfigRequest', f => ({
   joiningServers: f.stringOrNull(),
   leavingServers: f.stringOrNull(),
   newMembers: f.stringOrNull(),
@@ -202,15 +208,15 @@ export const ReconfigRequest = record(f => ({
 // These records are declared in zookeeper.jute for a limit on children that was never implemented. No client sends
 // these, and no server replies to them.
 /** @example records.GetMaxChildrenRequest.encode({ path: '/a' }).toString('hex') // => '000000022f61' */
-export const GetMaxChildrenRequest = /* @__PURE__ */ record(f => ({ path: f.string() }))
+export const GetMaxChildrenRequest = /* @__PURE__ */ record('GetMaxChildrenRequest', f => ({ path: f.string() }))
 /** @example records.GetMaxChildrenResponse.encode({ max: 3 }).toString('hex') // => '00000003' */
-export const GetMaxChildrenResponse = /* @__PURE__ */ record(f => ({ max: f.int() }))
+export const GetMaxChildrenResponse = /* @__PURE__ */ record('GetMaxChildrenResponse', f => ({ max: f.int() }))
 
 /**
  * @example
  * records.SetMaxChildrenRequest.encode({ path: '/a', max: 3 }).toString('hex') // => '000000022f6100000003'
  */
-export const SetMaxChildrenRequest = /* @__PURE__ */ record(f => ({
+export const SetMaxChildrenRequest = /* @__PURE__ */ record('SetMaxChildrenRequest', f => ({
   path: f.string(),
   max: f.int(),
 }))

@@ -8,7 +8,7 @@ import { record } from './jute.ts'
 // org.apache.zookeeper.data
 
 /** @example records.Id.encode({ scheme: 'ip', id: '::1' }).toString('hex') // => '000000026970000000033a3a31' */
-export const Id = record(f => ({
+export const Id = record('Id', f => ({
   /**
    * How the server recognizes the client: `world`, `auth`, `digest`, `ip`, `sasl`, `x509`, or a scheme of a plugin
    * (AuthenticationProvider).
@@ -31,7 +31,7 @@ export const Id = record(f => ({
 export type Id = TypeOf<typeof Id>
 
 /** @example records.ACL.encode({ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }).length // => 23 */
-export const ACL = record(f => ({
+export const ACL = record('ACL', f => ({
   /** The permissions, as a sum of bits of {@link perms}: 1 read, 2 write, 4 create, 8 delete, 16 admin. */
   perms: f.int(),
   /** The identity that has them. */
@@ -99,7 +99,7 @@ class StatFields {
  * const { layout } = records.Stat
  * layout.is === 'fields' && layout.fields.length // => 11
  */
-export const Stat = record((f): { [Name in keyof StatFields]: StatFields[Name] } => new StatFields(f))
+export const Stat = record('Stat', (f): { [Name in keyof StatFields]: StatFields[Name] } => new StatFields(f))
 
 /**
  * The metadata of a node.
@@ -114,7 +114,7 @@ export type Stat = TypeOf<typeof Stat>
  * @example
  * records.ClientInfo.encode({ authScheme: 'ip', user: '::1' }).toString('hex') // => '000000026970000000033a3a31'
  */
-export const ClientInfo = record(f => ({
+export const ClientInfo = record('ClientInfo', f => ({
   /** The scheme of the identity, for example `digest` or `ip`. */
   authScheme: f.string(),
   /** The user, without a hash or password: the part before the colon for `digest`, the address for `ip`. */
@@ -138,7 +138,7 @@ export type ClientInfo = TypeOf<typeof ClientInfo>
  * const record = { protocolVersion: 0, lastZxidSeen: 0n, timeOut: 10_000, sessionId: 0n, passwd: '', readOnly: false }
  * records.ConnectRequest.encode(record).length // => 29
  */
-export const ConnectRequest = record(f => ({
+export const ConnectRequest = record('ConnectRequest', f => ({
   protocolVersion: f.int(),
   lastZxidSeen: f.long(),
   timeOut: f.int(),
@@ -152,7 +152,7 @@ export const ConnectRequest = record(f => ({
  * const record = { protocolVersion: 0, lastZxidSeen: 0n, timeOut: 10_000, sessionId: 0n, passwd: '' }
  * records.LegacyConnectRequest.encode(record).length // => 28
  */
-export const LegacyConnectRequest = /* @__PURE__ */ record(f => ({
+export const LegacyConnectRequest = /* @__PURE__ */ record('ConnectRequest', f => ({
   protocolVersion: f.int(),
   lastZxidSeen: f.long(),
   timeOut: f.int(),
@@ -166,7 +166,7 @@ export const LegacyConnectRequest = /* @__PURE__ */ record(f => ({
  * const record = { protocolVersion: 0, timeOut: 10_000, sessionId: 1n, passwd: 'secret', readOnly: false }
  * records.ConnectResponse.encode(record).length // => 27
  */
-export const ConnectResponse = record(f => ({
+export const ConnectResponse = record('ConnectResponse', f => ({
   protocolVersion: f.int(),
   /** The negotiated session timeout in milliseconds; 0 if the session has expired. */
   timeOut: f.int(),
@@ -180,7 +180,7 @@ export const ConnectResponse = record(f => ({
  * const record = { protocolVersion: 0, timeOut: 10_000, sessionId: 1n, passwd: 'secret' }
  * records.LegacyConnectResponse.encode(record).length // => 26
  */
-export const LegacyConnectResponse = record(f => ({
+export const LegacyConnectResponse = record('ConnectResponse', f => ({
   protocolVersion: f.int(),
   timeOut: f.int(),
   sessionId: f.long(),
@@ -191,40 +191,40 @@ export const LegacyConnectResponse = record(f => ({
  * @example
  * records.RequestHeader.encode({ xid: 1, type: constants.opcodes.exists }).toString('hex') // => '0000000100000003'
  */
-export const RequestHeader = /* @__PURE__ */ record(f => ({ xid: f.int(), type: f.int() }))
+export const RequestHeader = record('RequestHeader', f => ({ xid: f.int(), type: f.int() }))
 
 /**
  * @example
  * const record = { xid: 1, zxid: 2n, err: errnos.NONODE }
  * records.ReplyHeader.encode(record).toString('hex') // => '000000010000000000000002ffffff9b'
  */
-export const ReplyHeader = /* @__PURE__ */ record(f => ({ xid: f.int(), zxid: f.long(), err: f.int() }))
+export const ReplyHeader = record('ReplyHeader', f => ({ xid: f.int(), zxid: f.long(), err: f.int() }))
 
 /**
  * The body without fields, for example of pings and of replies to delete.
  * @example records.EmptyRecord.encode({}).toString('hex') // => ''
  */
-export const EmptyRecord = record(() => ({}))
+export const EmptyRecord = record('EmptyRecord', () => ({}))
 
 /**
  * @example
  * const record = { type: 0, scheme: 'digest', auth: 'ann:secret' }
  * records.AuthPacket.encode(record).toString('hex') // => '00000000000000066469676573740000000a616e6e3a736563726574'
  */
-export const AuthPacket = record(f => ({ type: f.int(), scheme: f.stringOrNull(), auth: f.buffer() }))
+export const AuthPacket = record('AuthPacket', f => ({ type: f.int(), scheme: f.stringOrNull(), auth: f.buffer() }))
 /** @example records.GetSASLRequest.encode({ token: 'abc' }).toString('hex') // => '00000003616263' */
-export const GetSASLRequest = record(f => ({ token: f.buffer() }))
+export const GetSASLRequest = record('GetSASLRequest', f => ({ token: f.buffer() }))
 /** @example records.SetSASLRequest.encode({ token: 'abc' }).toString('hex') // => '00000003616263' */
-export const SetSASLRequest = /* @__PURE__ */ record(f => ({ token: f.buffer() }))
+export const SetSASLRequest = /* @__PURE__ */ record('SetSASLRequest', f => ({ token: f.buffer() }))
 /** @example records.SetSASLResponse.encode({ token: null }).toString('hex') // => 'ffffffff' */
-export const SetSASLResponse = record(f => ({ token: f.buffer() }))
+export const SetSASLResponse = record('SetSASLResponse', f => ({ token: f.buffer() }))
 
 /**
  * @example
  * const record = { clientInfo: [{ authScheme: 'ip', user: '::1' }] }
  * records.WhoAmIResponse.encode(record).toString('hex') // => '00000001000000026970000000033a3a31'
  */
-export const WhoAmIResponse = record(f => ({ clientInfo: f.vector(ClientInfo) }))
+export const WhoAmIResponse = record('WhoAmIResponse', f => ({ clientInfo: f.vector(ClientInfo) }))
 
 // org.apache.zookeeper.proto: watches
 
@@ -233,7 +233,7 @@ export const WhoAmIResponse = record(f => ({ clientInfo: f.vector(ClientInfo) })
  * const record = { type: constants.eventTypes.NodeCreated, state: 3, path: '/a' }
  * records.WatcherEvent.encode(record).toString('hex') // => '0000000100000003000000022f61'
  */
-export const WatcherEvent = record(f => ({
+export const WatcherEvent = record('WatcherEvent', f => ({
   type: f.int(),
   state: f.int(),
   path: f.stringOrNull(),
@@ -244,7 +244,7 @@ export const WatcherEvent = record(f => ({
  * const record = { relativeZxid: 1n, dataWatches: ['/a'], existWatches: [], childWatches: [] }
  * records.SetWatches.encode(record).toString('hex') // => '000000000000000100000001000000022f610000000000000000'
  */
-export const SetWatches = record(f => ({
+export const SetWatches = record('SetWatches', f => ({
   /** The last transaction that the client has seen. Watches of nodes that changed after it fire at once. */
   relativeZxid: f.long(),
   dataWatches: f.strings(),
@@ -257,7 +257,7 @@ export const SetWatches = record(f => ({
  * const { layout } = records.SetWatches2
  * layout.is === 'fields' && layout.fields[5]?.name // => 'persistentRecursiveWatches'
  */
-export const SetWatches2 = record(f => ({
+export const SetWatches2 = record('SetWatches2', f => ({
   relativeZxid: f.long(),
   dataWatches: f.strings(),
   existWatches: f.strings(),
@@ -271,21 +271,21 @@ export const SetWatches2 = record(f => ({
  * const record = { path: '/a', mode: constants.addWatchModes.persistentRecursive }
  * records.AddWatchRequest.encode(record).toString('hex') // => '000000022f6100000001'
  */
-export const AddWatchRequest = record(f => ({ path: f.string(), mode: f.int() }))
+export const AddWatchRequest = record('AddWatchRequest', f => ({ path: f.string(), mode: f.int() }))
 
 /**
  * @example
  * const record = { path: '/a', type: constants.watcherTypes.data }
  * records.CheckWatchesRequest.encode(record).toString('hex') // => '000000022f6100000002'
  */
-export const CheckWatchesRequest = record(f => ({ path: f.string(), type: f.int() }))
+export const CheckWatchesRequest = record('CheckWatchesRequest', f => ({ path: f.string(), type: f.int() }))
 
 /**
  * @example
  * const record = { path: '/a', type: constants.watcherTypes.data }
  * records.RemoveWatchesRequest.encode(record).toString('hex') // => '000000022f6100000002'
  */
-export const RemoveWatchesRequest = record(f => ({ path: f.string(), type: f.int() }))
+export const RemoveWatchesRequest = record('RemoveWatchesRequest', f => ({ path: f.string(), type: f.int() }))
 
 // org.apache.zookeeper.proto: the framing of multi
 
@@ -294,4 +294,4 @@ export const RemoveWatchesRequest = record(f => ({ path: f.string(), type: f.int
  * const record = { type: constants.opcodes.check, done: false, err: -1 }
  * records.MultiHeader.encode(record).toString('hex') // => '0000000d00ffffffff'
  */
-export const MultiHeader = record(f => ({ type: f.int(), done: f.bool(), err: f.int() }))
+export const MultiHeader = record('MultiHeader', f => ({ type: f.int(), done: f.bool(), err: f.int() }))

@@ -21,8 +21,8 @@ type Change =
   | { is: 'written'; path: string; data: Buffer | null }
 
 // Names as in zookeeper.jute: org.apache.zookeeper.server.persistence and org.apache.zookeeper.txn.
-const FileHeader = record(f => ({ magic: f.int(), version: f.int(), dbid: f.long() }))
-const TxnHeader = record(f => ({
+const FileHeader = record('FileHeader', f => ({ magic: f.int(), version: f.int(), dbid: f.long() }))
+const TxnHeader = record('TxnHeader', f => ({
   clientId: f.long(),
   cxid: f.int(),
   zxid: f.long(),
@@ -30,12 +30,12 @@ const TxnHeader = record(f => ({
   type: f.int(),
 }))
 /** The following records declare only the leading fields, which are all that is needed here. */
-const CreateTxn = record(f => ({ path: f.string() }))
-const DeleteTxn = record(f => ({ path: f.string() }))
-const SetDataTxn = record(f => ({ path: f.string(), data: f.buffer() }))
-const CloseSessionTxn = record(f => ({ paths2Delete: f.strings() }))
-const Txn = record(f => ({ type: f.int(), data: f.buffer() }))
-const MultiTxn = record(f => ({ txns: f.vector(Txn) }))
+const CreateTxn = record('CreateTxn', f => ({ path: f.string() }))
+const DeleteTxn = record('DeleteTxn', f => ({ path: f.string() }))
+const SetDataTxn = record('SetDataTxn', f => ({ path: f.string(), data: f.buffer() }))
+const CloseSessionTxn = record('CloseSessionTxn', f => ({ paths2Delete: f.strings() }))
+const Txn = record('Txn', f => ({ type: f.int(), data: f.buffer() }))
+const MultiTxn = record('MultiTxn', f => ({ txns: f.vector(Txn) }))
 
 const MAGIC = 'ZKLG'
 const HEADER_LENGTH = 16

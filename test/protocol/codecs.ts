@@ -5,22 +5,14 @@ import * as nodes from '../../src/protocol/node-records.ts'
 import * as records from '../../src/protocol/records.ts'
 
 export interface ExportedCodec {
-  /** The name of the export. */
+  /** The name of the export. The two legacy records have the same record name as the current ones. */
   exported: string
-  /** The name in zookeeper.jute. The two legacy records have the same one as the current ones. */
-  name: string
   codec: Codec<unknown>
 }
 
 const codecsOf = (module: Readonly<Record<string, unknown>>): ExportedCodec[] =>
-  Object.entries(module).map(([exported, codec]) => ({
-    exported,
-    name: exported.replace('Legacy', ''),
-    codec: codec as Codec<unknown>,
-  }))
+  Object.entries(module).map(([exported, codec]) => ({ exported, codec: codec as Codec<unknown> }))
 
 export const recordCodecs = codecsOf({ ...records, ...nodes })
 const multiCodecs = codecsOf(multi)
 export const everyCodec: readonly ExportedCodec[] = [...recordCodecs, ...multiCodecs]
-
-export const nameOf = (codec: unknown): string | undefined => everyCodec.find(each => each.codec === codec)?.name

@@ -13,7 +13,7 @@ import {
 } from '../../src/protocol/index.ts'
 import { allocationsOf, sum } from '../support/allocations.ts'
 import { itemTypes, valuesOf } from '../support/arbitraries.ts'
-import { everyCodec, nameOf } from './codecs.ts'
+import { everyCodec } from './codecs.ts'
 import { headerFrame, replyFrame, requestFrame } from './frame-of.ts'
 
 const junk = fc.oneof(
@@ -161,7 +161,7 @@ describe('a vector of 2147483632 elements', () => {
     return layout.fields.flatMap(({ name, type }) => {
       const at = reader.offset
       skip(reader, type)
-      return isVector(type) ? [{ bytes, at, field: `${nameOf(codec)}.${name}` }] : []
+      return isVector(type) ? [{ bytes, at, field: `${codec.name}.${name}` }] : []
     })
   }
 

@@ -20,7 +20,7 @@ import {
   type Codec,
   type ErrorCode,
 } from '../../src/protocol/index.ts'
-import { everyCodec, nameOf } from './codecs.ts'
+import { everyCodec } from './codecs.ts'
 import { prefixed } from './frame-of.ts'
 import { goldenFrames, type GoldenFrame, type Plain } from './golden.ts'
 
@@ -102,7 +102,7 @@ describe('captured frames', () => {
       const op = byOpcode.get(opcode as never)
       if (op === undefined) continue
       const failed = from === 'server' && ReplyHeader.decode(Buffer.from(hex, 'hex')).err !== 0
-      const body = failed ? 'EmptyRecord' : nameOf(op[from === 'client' ? 'request' : 'response'])
+      const body = failed ? 'EmptyRecord' : op[from === 'client' ? 'request' : 'response'].name
       expect(records.slice(1), `${step}, ${from}`).to.deep.equal(body === 'EmptyRecord' ? [] : [body])
     }
   })
@@ -124,7 +124,7 @@ describe('captured frames', () => {
     const answered = new Set(goldenFrames.filter(({ records }) => records.length > 1).flatMap(({ records }) => records))
     const unanswered = Object.values(operations)
       .filter(op => typeof op === 'object')
-      .map(({ response }) => nameOf(response) ?? '')
+      .map(({ response }) => response.name)
       .filter(name => name !== 'EmptyRecord' && !answered.has(name))
     expect(unanswered).to.deep.equal(['SetSASLResponse'])
   })

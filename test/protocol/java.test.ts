@@ -66,7 +66,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
     })
 
     it('no record that we lack, except one that servers never send', () => {
-      const ours = new Set(recordCodecs.map(({ name }) => name))
+      const ours = new Set(recordCodecs.map(({ codec }) => codec.name))
       expect([...layouts.keys()].filter(name => !ours.has(name))).to.deep.equal(['StatPersisted'])
       expect([...ours].filter(name => !layouts.has(name))).to.deep.equal(['EmptyRecord'])
     })

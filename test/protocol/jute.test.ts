@@ -23,7 +23,7 @@ import {
 } from '../../src/protocol/index.ts'
 import { allocationsOf, sum } from '../support/allocations.ts'
 import { strings, times, edgeCaseLongs, valuesOf } from '../support/arbitraries.ts'
-import { everyCodec, nameOf } from './codecs.ts'
+import { everyCodec, recordCodecs } from './codecs.ts'
 
 describe('jute', () => {
   describe('every record', () => {
@@ -74,7 +74,7 @@ describe('jute', () => {
   describe('a declaration', () => {
     it('runs once for the layout, when it is first read', () => {
       let runs = 0
-      const codec = record(f => {
+      const codec = record('Counted', f => {
         runs++
         return { id: f.int() }
       })
@@ -84,6 +84,10 @@ describe('jute', () => {
       codec.encode({ id: 1 })
       codec.encode({ id: 2 })
       expect(runs).to.equal(2)
+    })
+
+    it('has the name of its export', () => {
+      for (const { exported, codec } of recordCodecs) expect(codec.name).to.equal(exported.replace('Legacy', ''))
     })
   })
 
@@ -128,7 +132,7 @@ describe('jute', () => {
         const bytes = Buffer.alloc(100)
         bytes.writeInt32BE(length)
         for (const codec of [SyncRequest, GetDataResponse, GetACLResponse, ReconfigRequest] as Codec<unknown>[])
-          expect(() => codec.decode(bytes), nameOf(codec)).to.throw(JuteError, String(length))
+          expect(() => codec.decode(bytes), codec.name).to.throw(JuteError, String(length))
       }
     })
   })
@@ -136,15 +140,15 @@ describe('jute', () => {
   describe('a number', () => {
     it('of 64 bits decodes to the encoded bigint', () => {
       for (const long of edgeCaseLongs) {
-        const bytes = record(f => ({ long: f.long() })).encode({ long })
+        const bytes = record('Long', f => ({ long: f.long() })).encode({ long })
         expect(BigInt.asIntN(64, BigInt('0x' + bytes.toString('hex')))).to.equal(long)
         expect(Stat.decode(Buffer.concat([bytes, Buffer.alloc(60)])).czxid).to.equal(long)
       }
     })
 
     it('of 64 bits that is a time encodes like the same number as a bigint', () => {
-      const asTime = record(f => ({ at: f.time() }))
-      const asLong = record(f => ({ at: f.long() }))
+      const asTime = record('Time', f => ({ at: f.time() }))
+      const asLong = record('Long', f => ({ at: f.long() }))
       fc.assert(
         fc.property(times, at => {
           expect(asTime.encode({ at })).to.deep.equal(asLong.encode({ at: BigInt(at) }))
@@ -154,7 +158,7 @@ describe('jute', () => {
     })
 
     it('of one byte decodes to true unless it is 0', () => {
-      const codec = record(f => ({ is: f.bool() }))
+      const codec = record('Bool', f => ({ is: f.bool() }))
       expect([0, 1, 2, 255].map(byte => codec.decode(Buffer.of(byte)).is)).to.deep.equal([false, true, true, true])
     })
   })
@@ -223,9 +227,9 @@ describe('jute', () => {
   })
 
   describe('a vector of strings', () => {
-    const Names = record(f => ({ before: f.int(), names: f.strings(), after: f.int() }))
-    const Raw = record(f => ({ before: f.int(), names: f.vector(Bytes), after: f.int() }))
-    const Bytes = record(f => ({ bytes: f.buffer() }))
+    const Names = record('Names', f => ({ before: f.int(), names: f.strings(), after: f.int() }))
+    const Raw = record('Raw', f => ({ before: f.int(), names: f.vector(Bytes), after: f.int() }))
+    const Bytes = record('Bytes', f => ({ bytes: f.buffer() }))
     const pieces = fc.constantFrom(
       '61',
       'c3',

@@ -8,17 +8,17 @@ import { errOf, openACL, suite } from '../suite.ts'
 const ann = digest('ann', 'secret')
 const bob = digest('bob', 'other')
 
-const kazooACL = record(f => ({
+const kazooACL = record('ACL', f => ({
   perms: f.int(),
-  id: f.record(record(f => ({ scheme: f.string(), id: f.stringOrNull() }))),
+  id: f.record(record('Id', f => ({ scheme: f.string(), id: f.stringOrNull() }))),
 }))
-const javaACL = record(f => ({
+const javaACL = record('ACL', f => ({
   perms: f.int(),
-  id: f.record(record(f => ({ scheme: f.stringOrNull(), id: f.stringOrNull() }))),
+  id: f.record(record('Id', f => ({ scheme: f.stringOrNull(), id: f.stringOrNull() }))),
 }))
 const createWith = <T>(acl: Codec<T>) => ({
   ...operations.create,
-  request: record(f => ({
+  request: record('CreateRequest', f => ({
     path: f.string(),
     data: f.buffer(),
     acl: f.vector(acl),
@@ -28,7 +28,7 @@ const createWith = <T>(acl: Codec<T>) => ({
 const kazooCreate = createWith(kazooACL)
 const setACLWithNull = {
   ...operations.setACL,
-  request: record(f => ({ path: f.string(), acl: f.vector(javaACL), version: f.int() })),
+  request: record('SetACLRequest', f => ({ path: f.string(), acl: f.vector(javaACL), version: f.int() })),
 }
 
 export const acl = suite('access control:', it => {
