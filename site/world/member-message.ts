@@ -93,7 +93,7 @@ function sentenceOf(
     }
     case 'followerInfo':
     case 'observerInfo':
-      return `${from} wants to follow ${to}, and has accepted no epoch after ${message.acceptedEpoch}.`
+      return `${from} wants to follow ${to}${message.kind === 'observerInfo' ? ' without a vote' : ''}, and has accepted no epoch after ${message.acceptedEpoch}.`
     case 'leaderInfo':
       return `${from} is to lead, and asks ${to} to accept epoch ${message.newEpoch}, which is greater than all before.`
     case 'ackEpoch':

@@ -14,7 +14,7 @@ import {
 } from './picture.ts'
 import { SESSION_TIMEOUT } from './program.ts'
 import type { Machine, Simulation } from './simulation.ts'
-import type { Story } from './story.ts'
+import { ensembleOf, type Story } from './story.ts'
 import type { WireFrame } from './wire-frame.ts'
 
 /** The moment at which a client released. */
@@ -120,13 +120,15 @@ function serversOf(simulation: Simulation): ServerPicture[] {
   if (server.members.length === 0)
     return [
       {
-        ...{ id: 1, mode: simulation.isServerAway ? 'stopped' : 'standalone', isCutOff: false, epoch: 0 },
+        ...{ id: 1, mode: simulation.isServerAway ? 'stopped' : 'standalone', isObserver: false },
+        ...{ isCutOff: false, epoch: 0 },
         ...contentOf(simulation, 1, server.snapshot()),
       },
     ]
+  const { voters } = ensembleOf(simulation.scenario)
   return server.members.map(member => {
     const { id, mode, isCutOff, epoch } = member
-    return { id, mode, isCutOff, epoch, ...contentOf(simulation, id, member.snapshot()) }
+    return { id, mode, isObserver: id > voters, isCutOff, epoch, ...contentOf(simulation, id, member.snapshot()) }
   })
 }
 

@@ -98,6 +98,8 @@ export interface JournalEntry {
 export interface ServerPicture {
   readonly id: number
   readonly mode: 'standalone' | MemberMode
+  /** True if it has no vote, whatever its mode. */
+  readonly isObserver: boolean
   readonly isCutOff: boolean
   readonly epoch: number
   /** In hex. */

@@ -15,7 +15,7 @@ import { Process } from './process.ts'
 import { Program, type Main } from './program.ts'
 import { seededRandom, type Random } from './seeded-random.ts'
 import { Store } from './store.ts'
-import type { Scenario } from './story.ts'
+import { ensembleOf, type Scenario } from './story.ts'
 
 /** The time from the start of one client to that of the next, in milliseconds. */
 const START_INTERVAL = 4
@@ -106,9 +106,11 @@ export class Simulation {
    */
   static async start(scenario: Scenario, main?: Main): Promise<Simulation> {
     const simulation = new Simulation(scenario, main)
+    const { voters, observers } = ensembleOf(scenario)
     simulation.#server = await Server.start({
       listen: false,
-      servers: scenario.servers,
+      servers: voters,
+      observers,
       clock: simulation.clock,
       random: simulation.#newRandom(),
       tickTime: TICK,

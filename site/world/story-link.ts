@@ -4,9 +4,11 @@
 import { paths } from '../../src/protocol/entry.ts'
 import {
   CREATE_MODES,
+  ENSEMBLES,
   LIMITS,
   RECIPES,
   WRITE_PROTECTIONS,
+  ensembleOf,
   type Call,
   type Command,
   type Intervention,
@@ -107,7 +109,8 @@ const calls: ByKind<Call, 'op'> = {
 
 function commandsOf(scenario: Scenario): ByKind<Command, 'kind'> {
   const client = numberIn('number of a client', 1, scenario.clients)
-  const server = numberIn('number of a server', 1, scenario.servers)
+  const { voters, observers } = ensembleOf(scenario)
+  const server = numberIn('number of a server', 1, voters + observers)
   const protection = oneOf('kind of write', ['n', 't', 'r', 'g'], WRITE_PROTECTIONS)
   return {
     release: { code: 'r', formats: { client } },
@@ -129,7 +132,11 @@ function commandsOf(scenario: Scenario): ByKind<Command, 'kind'> {
 
 const recipe = oneOf('recipe', Object.keys(RECIPES), Object.keys(RECIPES) as RecipeId[])
 const clients = numberIn('number of clients', 1, LIMITS.clients)
-const servers = oneOf<Scenario['servers']>('number of servers', ['1', '3'], [1, 3])
+const servers = oneOf(
+  'number of servers',
+  ENSEMBLES.map(({ code }) => code),
+  ENSEMBLES.map(({ id }) => id),
+)
 const seed = numberIn('seed', 0, 0xffff_ffff)
 const frames = numberIn('number of frames', 0, LIMITS.frames)
 const time = numberIn('time of a command', 0, LIMITS.at)

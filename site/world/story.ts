@@ -39,14 +39,25 @@ export const LIMITS = {
   link: 8_000,
 } as const
 
+/** The servers that a story can have: those that vote, and then the observers. `code` stands for them in a link. */
+export const ENSEMBLES = [
+  { id: 1, code: '1', title: 'one', voters: 1, observers: 0 },
+  { id: 3, code: '3', title: 'three, an ensemble', voters: 3, observers: 0 },
+  { id: '3 and an observer', code: '3.1', title: 'three and an observer', voters: 3, observers: 1 },
+] as const
+
 export interface Scenario {
   readonly recipe: RecipeId
   /** 1 to 60. The clients have the numbers 1, 2, … */
   readonly clients: number
-  readonly servers: 1 | 3
+  /** The id of an ensemble. The servers have the numbers 1, 2, … */
+  readonly servers: (typeof ENSEMBLES)[number]['id']
   /** An unsigned 32-bit integer. */
   readonly seed: number
 }
+
+export const ensembleOf = ({ servers }: Scenario): (typeof ENSEMBLES)[number] =>
+  ENSEMBLES.find(({ id }) => id === servers) ?? ENSEMBLES[0]
 
 /** A call of a bare client. With `watch`, the client sets a one-shot watch. */
 export type Call =

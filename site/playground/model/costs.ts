@@ -1,13 +1,13 @@
 // What releases cost, by the number of clients: the points of the plot.
 import type { Picture, ReleaseCost } from '../../world/picture.ts'
-import type { RecipeId } from '../../world/story.ts'
+import type { RecipeId, Scenario } from '../../world/story.ts'
 
 export interface Cost {
   /** The same for the same release of the same story. */
   id: string
   recipe: RecipeId
   clients: number
-  servers: number
+  servers: Scenario['servers']
   notifications: number
   frames: number
   bytes: number

@@ -75,9 +75,13 @@ export function describeHolding({ client, at, lostAt, until }: Holding): string 
     : `${held}, and believed it until ${seconds(until)}`
 }
 
-export function describeServer({ id, mode, isCutOff, nodes, sessions, watches }: ServerPicture): string {
-  const cut = isCutOff ? ', cut off' : ''
-  return `server ${id}: ${mode}${cut}, ${plural(nodes.length, 'node')}, ${plural(sessions.length, 'session')}, ${plural(watches.length, 'watch', 'watches')}`
+/** Says what a server does, for example "looking, no vote, cut off". */
+export const describeMode = ({ mode, isObserver, isCutOff }: ServerPicture): string =>
+  `${mode}${isObserver ? ', no vote' : ''}${isCutOff ? ', cut off' : ''}`
+
+export function describeServer(server: ServerPicture): string {
+  const { id, nodes, sessions, watches } = server
+  return `server ${id}: ${describeMode(server)}, ${plural(nodes.length, 'node')}, ${plural(sessions.length, 'session')}, ${plural(watches.length, 'watch', 'watches')}`
 }
 
 /** Describes the whole stage, for a screen reader. */

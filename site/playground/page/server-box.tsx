@@ -1,5 +1,5 @@
 import type { NodePicture, ServerPicture } from '../../world/picture.ts'
-import { plural } from '../model/words.ts'
+import { describeMode, plural } from '../model/words.ts'
 import { MANY_NODES, type Box } from '../scene/layout.ts'
 import type { Props } from './props.ts'
 import { moveFocus } from './roving.ts'
@@ -8,21 +8,28 @@ import { moveFocus } from './roving.ts'
 const MANY_IN_SMALL = 3
 const STEP = 12
 
+interface ServerProps extends Props {
+  server: ServerPicture
+  box: Box
+  /** True if the boxes have no room for more than the name and the tree. */
+  isNarrow: boolean
+}
+
 /** A server: its mode, its tree, and how many sessions and watches it has. */
-export function ServerBox({ playground, server, box }: Props & { server: ServerPicture; box: Box }) {
-  const { id, mode, zxid, isCutOff, sessions, watches } = server
+export function ServerBox({ playground, server, box, isNarrow }: ServerProps) {
+  const { id, mode, isObserver, zxid, isCutOff, sessions, watches } = server
   const { x, y, width, height } = box
   const isSmall = playground.picture.servers.length > 1
   return (
     <div
-      class={`server ${mode}${isCutOff ? ' cut-off' : ''}${isSmall ? ' small' : ''}${width < 200 ? ' narrow' : ''}`}
+      class={`server ${mode}${isObserver ? ' no-vote' : ''}${isCutOff ? ' cut-off' : ''}${isSmall ? ' small' : ''}${isNarrow ? ' narrow' : ''}`}
       style={{ left: `${x - width / 2}px`, top: `${y - height / 2}px`, width: `${width}px`, height: `${height}px` }}
       data-server={id}
       data-mode={mode}
       onClick={event => event.stopPropagation()}
     >
       <button type="button" class="server-name" onClick={() => playground.select({ kind: 'server', server: id })}>
-        <b>server {id}</b> <span>{isCutOff ? `${mode}, cut off` : mode}</span>
+        <b>server {id}</b> <span>{describeMode(server)}</span>
         <small>
           {isSmall ? <Zxid zxid={zxid} /> : `zxid ${zxid}`}
           {/* All servers have the same sessions. */}

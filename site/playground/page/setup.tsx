@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { LIMITS, RECIPES, type RecipeId, type Scenario } from '../../world/story.ts'
+import { ENSEMBLES, LIMITS, RECIPES, type RecipeId, type Scenario } from '../../world/story.ts'
 import type { Props } from './props.ts'
 
 const LARGEST_SEED = 2 ** 32 - 1
@@ -52,11 +52,14 @@ export function Setup({ playground }: Props) {
       <label class="field">
         <span>Servers</span>
         <select
-          value={String(shown.servers)}
-          onChange={event => start({ servers: event.currentTarget.value === '3' ? 3 : 1 })}
+          value={shown.servers}
+          onChange={event => start({ servers: ENSEMBLES[event.currentTarget.selectedIndex]?.id ?? 1 })}
         >
-          <option value="1">one</option>
-          <option value="3">three, an ensemble</option>
+          {ENSEMBLES.map(({ id, title }) => (
+            <option key={id} value={id}>
+              {title}
+            </option>
+          ))}
         </select>
       </label>
       <label class="field seed">

@@ -13,6 +13,9 @@ import { Tokens } from './tokens.tsx'
 /** How near to a frame a click must be, in pixels. */
 const REACH = 16
 
+/** With a narrower box, no server shows more than its name and its tree. */
+const NARROW = 200
+
 /** The servers in the middle, the clients around them, and the frames that fly between them. */
 export function Stage({ playground }: Props) {
   const frame = useRef<HTMLDivElement>(null)
@@ -21,9 +24,11 @@ export function Stage({ playground }: Props) {
   const dots = useRef<readonly Dot[]>([])
   const width = useWidth(frame)
   const { picture } = playground
-  const { clients, servers } = picture.story.scenario
+  const { clients } = picture.story.scenario
+  const servers = picture.servers.length
   const height = useHeight(heightOf(width, servers), servers)
   const layout = useMemo(() => layoutOf(width, height, clients, servers), [width, height, clients, servers])
+  const isNarrow = layout.servers.some(box => box.width < NARROW)
 
   useEffect(() => {
     // The width is known after the first rendering.
@@ -68,7 +73,9 @@ export function Stage({ playground }: Props) {
       <Tokens playground={playground} layout={layout} />
       {picture.servers.map(server => {
         const box = layout.servers[server.id - 1]
-        return box && <ServerBox key={server.id} playground={playground} server={server} box={box} />
+        return (
+          box && <ServerBox key={server.id} playground={playground} server={server} box={box} isNarrow={isNarrow} />
+        )
       })}
       {layout.store && isStoreUsed(picture) && <StoreBox picture={picture} box={layout.store} />}
       <canvas class="flights" ref={flights} aria-hidden="true" />
@@ -79,7 +86,7 @@ export function Stage({ playground }: Props) {
 /** What is above and below the stage: in a full screen, and in a window that holds the stage beside the lesson. */
 const BESIDE = { fullScreen: 150, window: 340 }
 /** The least heights of a stage in such a window. */
-const LEAST = { one: 460, three: 560 }
+const LEAST = { one: 460, several: 560 }
 
 /** Returns the height of the stage: all of a full screen, and no more than what a window shows with the counters. */
 function useHeight(own: number, servers: number): number {
@@ -93,7 +100,7 @@ function useHeight(own: number, servers: number): number {
       document.removeEventListener('fullscreenchange', look)
     }
   }, [])
-  const least = servers > 1 ? LEAST.three : LEAST.one
+  const least = servers > 1 ? LEAST.several : LEAST.one
   return Math.max(Math.min(own, Math.max(least, room.most)), room.least)
 }
 

@@ -25,24 +25,25 @@ export interface Layout {
   wires: readonly (readonly Wire[])[]
   /** The store outside ZooKeeper; undefined if there is no room for it. */
   store: Box | undefined
-  /** If three servers are stacked, the x of the line from the first to the third, beside the second. */
-  bypass: number | undefined
+  /** Where lines lead past the servers between their ends, by the numbers of these, as in "1 3": the x of each. */
+  bypasses: Readonly<Record<string, number>>
 }
 
 const TOKEN = { largest: 46, smallest: 24, gap: 4 }
-/** Below this width, three servers are stacked, because side by side they would be too narrow for a name. */
+/** Below this width, several servers are stacked, because side by side they would be too narrow for a name. */
 const STACKED = 640
 /** The largest token around a stack. */
 const STACK_TOKEN = 36
 /** Room outside of the tokens for the rings of frames that arrive. */
 const INSET = 8
-/** The exponent of the curve on which the clients stand: between an ellipse (2) and a rectangle, for three boxes. */
-const SQUARENESS = { one: 3.4, three: 6 }
+/** The exponent of the curve on which the clients stand: between an ellipse (2) and a rectangle, for several boxes. */
+const SQUARENESS = { one: 3.4, several: 6 }
 const SAMPLES = 1440
 
-/** Returns the height of a stage: a phone has a high one, a screen a broad one. Three servers need more. */
+/** Returns the height of a stage: a phone has a high one, a screen a broad one. Several servers need more. */
 export function heightOf(width: number, servers: number): number {
-  if (servers > 1) return Math.round(width < STACKED ? Math.min(720, width * 1.84) : Math.min(690, width * 0.83))
+  const more = servers > 3 ? STACK.more : 0
+  if (servers > 1) return Math.round(width < STACKED ? Math.min(720, width * 1.84) + more : Math.min(690, width * 0.83))
   return Math.round(width < 520 ? width * 1.65 : Math.max(460, Math.min(640, width * 0.74)))
 }
 
@@ -51,7 +52,7 @@ export function heightOf(width: number, servers: number): number {
  * @param width width of the stage in pixels
  */
 export function layoutOf(width: number, height: number, clients: number, servers: number): Layout {
-  const squareness = servers > 1 ? SQUARENESS.three : SQUARENESS.one
+  const squareness = servers > 1 ? SQUARENESS.several : SQUARENESS.one
   const curve = (token: number) =>
     curveOf({ x: width / 2, y: height / 2 }, (width - token) / 2 - INSET, (height - token) / 2 - INSET, squareness)
   const isStack = servers > 1 && width < STACKED
@@ -61,17 +62,14 @@ export function layoutOf(width: number, height: number, clients: number, servers
   const operator = { x: TOKEN.smallest, y: height - TOKEN.smallest }
   const places = [operator, ...spread(curve(token), clients)]
   const stage = { width, height, token, clients: places }
-  const { servers: boxes, bypass } =
-    servers === 1
-      ? { servers: [boxOf(width, height, clients)], bypass: undefined }
-      : isStack
-        ? stackOf(width, height, token)
-        : { servers: triangleOf(width, height, token), bypass: undefined }
+  const { servers: boxes, bypasses } = isStack
+    ? stackOf(width, height, token, servers)
+    : { servers: servers === 1 ? [boxOf(width, height, clients)] : rowsOf(width, height, token, servers), bypasses: {} }
   return {
     ...stage,
     servers: boxes,
     store: servers === 1 && clients <= STORE.clients ? storeOf(width, token) : undefined,
-    bypass,
+    bypasses,
     wires: places.map(place => boxes.map(box => wireTo(box, boxes, place, token))),
   }
 }
@@ -129,43 +127,78 @@ function storeOf(stageWidth: number, token: number): Box {
   return { x: stageWidth - width / 2, y: height / 2, width, height }
 }
 
-/** The room for wires around three servers, and between them. That beside a stack is a part of the width. */
-const TRIANGLE = { wire: { across: 40, down: 32 }, gap: { across: 70, down: 54 } }
-const STACK = { wire: { across: 0.066, down: 30 }, gap: 26, shift: 22 }
-/** Where the outer corners of the lower boxes are, as parts of the way to the curve: on it, by {@link SQUARENESS}. */
-const CORNER = { across: 0.94, down: 0.78 }
+/** The room for wires around several servers, and between them. That beside a stack is a part of the width. */
+const ROWS = { wire: { across: 40, down: 32 }, gap: { across: 70, down: 54 } }
+const STACK = { wire: { across: 0.085, down: 32 }, gap: 26, lane: 22, more: 80 }
+/** Where the outer corners of the boxes are, as parts of the way to the curve: on it, by {@link SQUARENESS}. */
+const CORNER = { three: { across: 0.94, down: 0.78 }, four: { across: 0.9, down: 0.88 } }
 
-/** One box at the top, two below. They fill the curve of the tokens, so that they show as many nodes as possible. */
-function triangleOf(stageWidth: number, stageHeight: number, token: number): Box[] {
-  const { wire, gap } = TRIANGLE
+/** Two boxes below, and one or two above. They fill the curve of the tokens, so that they show as many nodes as possible. */
+function rowsOf(stageWidth: number, stageHeight: number, token: number, servers: number): Box[] {
+  const { wire, gap } = ROWS
+  const corner = servers === 3 ? CORNER.three : CORNER.four
   const reach = {
     x: stageWidth / 2 - INSET - token - wire.across,
     y: stageHeight / 2 - INSET - token - wire.down,
   }
-  const width = reach.x * CORNER.across - gap.across / 2
-  const height = (reach.y * (1 + CORNER.down) - gap.down) / 2
-  const top = stageHeight / 2 - reach.y + height / 2
-  const aside = (width + gap.across) / 2
-  return [
-    { x: stageWidth / 2, y: top, width, height },
-    { x: stageWidth / 2 - aside, y: top + height + gap.down, width, height },
-    { x: stageWidth / 2 + aside, y: top + height + gap.down, width, height },
-  ]
+  // One box above has its corners far from the curve.
+  const above = servers === 3 ? reach.y : reach.y * corner.down
+  const width = reach.x * corner.across - gap.across / 2
+  const height = (above + reach.y * corner.down - gap.down) / 2
+  const top = stageHeight / 2 - above + height / 2
+  const sides = [-(width + gap.across) / 2, (width + gap.across) / 2]
+  return [servers === 3 ? [0] : sides, sides].flatMap((row, i) =>
+    row.map(aside => ({ x: stageWidth / 2 + aside, y: top + i * (height + gap.down), width, height })),
+  )
 }
 
-/** Three boxes on each other, the second one a little to the right, so that the first and the third see each other. */
-function stackOf(stageWidth: number, stageHeight: number, token: number): Pick<Layout, 'servers' | 'bypass'> {
-  const { wire, gap, shift } = STACK
+/**
+ * Stacks by the number of their boxes: how many lanes each box leaves free at its left and at its right, and in which lane
+ * a line leads past the boxes between its ends. The lane -1 is the first from the right.
+ */
+const LANES: Readonly<Record<number, { free: readonly (readonly [number, number])[]; lines: Record<string, number> }>> =
+  {
+    3: {
+      free: [
+        [0, 0],
+        [1, 0],
+        [0, 0],
+      ],
+      lines: { '1 3': 0 },
+    },
+    4: {
+      free: [
+        [0, 0],
+        [2, 0],
+        [1, 1],
+        [0, 0],
+      ],
+      lines: { '1 3': 1, '1 4': 0, '2 4': -1 },
+    },
+  }
+
+/** Boxes on each other. Two that are no neighbours see each other beside those between them. */
+function stackOf(
+  stageWidth: number,
+  stageHeight: number,
+  token: number,
+  servers: number,
+): Pick<Layout, 'servers' | 'bypasses'> {
+  const { wire, gap, lane } = STACK
   const left = INSET + token + wire.across * stageWidth
   const top = INSET + token + wire.down
-  const width = stageWidth - 2 * left - shift
-  const height = (stageHeight - 2 * top - 2 * gap) / 3
-  const servers = [0, shift, 0].map((aside, i) => ({
-    x: left + aside + width / 2,
+  const whole = stageWidth - 2 * left
+  const height = (stageHeight - 2 * top - (servers - 1) * gap) / servers
+  const { free = [], lines = {} } = LANES[servers] ?? {}
+  const boxes = free.map(([before, after], i) => ({
+    x: left + (whole + (before - after) * lane) / 2,
     y: top + i * (height + gap) + height / 2,
-    ...{ width, height },
+    width: whole - (before + after) * lane,
+    height,
   }))
-  return { servers, bypass: left + shift / 2 }
+  const middleOf = (line: number) => (line < 0 ? left + whole : left) + (line + 0.5) * lane
+  const bypasses = Object.fromEntries(Object.entries(lines).map(([ends, line]) => [ends, middleOf(line)]))
+  return { servers: boxes, bypasses }
 }
 
 /** The points of a wire, from the edge of a token, or of a server's box, to the edge of a server's box. */
@@ -235,11 +268,12 @@ function isHit({ x, y, width, height }: Box, from: Point, to: Point): boolean {
 export function linkBetween(layout: Layout, one: number, other: number): Wire | undefined {
   const [a, b] = [layout.servers[one - 1], layout.servers[other - 1]]
   if (a === undefined || b === undefined) return undefined
-  if (layout.bypass === undefined || Math.abs(one - other) === 1) return [edgeOf(a, b), edgeOf(b, a)]
+  const x = layout.bypasses[`${Math.min(one, other)} ${Math.max(one, other)}`]
+  if (x === undefined) return [edgeOf(a, b), edgeOf(b, a)]
   const edge = (box: Box, towards: Box) => box.y + (Math.sign(towards.y - box.y) * box.height) / 2
   return [
-    { x: layout.bypass, y: edge(a, b) },
-    { x: layout.bypass, y: edge(b, a) },
+    { x, y: edge(a, b) },
+    { x, y: edge(b, a) },
   ]
 }
 

@@ -19,6 +19,10 @@ const WIDTHS = [338, 520, 639, 640, 784, 824, 1008]
 const gapTo = (box: Box, { x, y }: Point): number =>
   Math.hypot(Math.max(0, Math.abs(x - box.x) - box.width / 2), Math.max(0, Math.abs(y - box.y) - box.height / 2))
 
+/** How far two boxes are apart, in pixels. */
+const gapBetween = (one: Box, { x, y, width, height }: Box): number =>
+  gapTo({ ...one, width: one.width + width, height: one.height + height }, { x, y })
+
 /** Points of a wire, at most three pixels apart. */
 const pointsOn = (wire: Wire): Point[] =>
   wire.flatMap((to, i) => {
@@ -28,7 +32,7 @@ const pointsOn = (wire: Wire): Point[] =>
 
 describe('the layout of the stage', () => {
   for (const width of WIDTHS)
-    for (const servers of [1, 3] as const)
+    for (const servers of [1, 3, 4])
       for (const clients of [1, 2, 12, 37, 60])
         it(`keeps ${clients} clients and ${servers} servers apart on a stage of ${width} pixels`, () => {
           const height = heightOf(width, servers)
@@ -46,6 +50,15 @@ describe('the layout of the stage', () => {
           }
           for (const box of layout.servers)
             for (const place of places) expect(gapTo(box, place)).to.be.above(token / 2 + 4)
+          for (const [i, box] of layout.servers.entries())
+            for (const [j, other] of layout.servers.entries())
+              if (i !== j) {
+                expect(gapBetween(box, other)).to.be.at.least(20)
+                const link = linkBetween(layout, i + 1, j + 1) ?? expect.fail()
+                expect(gapTo(box, link[0] as Point)).to.be.closeTo(0, 1e-6)
+                for (const between of layout.servers.filter((_, k) => k !== i && k !== j))
+                  expect(Math.min(...pointsOn(link).map(point => gapTo(between, point)))).to.be.above(5)
+              }
           for (const [i] of layout.servers.entries())
             for (const [j] of places.entries()) {
               const wire = wireOf(layout, j + 1, i + 1) ?? expect.fail()
@@ -85,11 +98,22 @@ describe('the layout of the stage', () => {
     expect(second.x).to.be.above(first.x)
   })
 
+  for (const servers of [3, 4])
+    it(`gives each two of ${servers} servers on a phone a line of their own`, () => {
+      const layout = layoutOf(338, heightOf(338, servers), 12, servers)
+      const ids = layout.servers.map((_, i) => i + 1)
+      const lines = ids.flatMap(one => ids.slice(one).map(other => linkBetween(layout, one, other) ?? []))
+      for (const [i, line] of lines.entries())
+        for (const other of lines.slice(i + 1))
+          for (const point of pointsOn(line))
+            expect(Math.min(...pointsOn(other).map(each => distance(point, each)))).to.be.above(5)
+    })
+
   it('stacks three servers on a phone, so that no box hides the line between two others', () => {
     const layout = layoutOf(338, heightOf(338, 3), 12, 3)
     const [from, to] = linkBetween(layout, 3, 1) as [Point, Point]
     const [first, second, third] = layout.servers as [Box, Box, Box]
-    expect([gapTo(third, from), gapTo(first, to)]).to.deep.equal([0, 0])
+    for (const gap of [gapTo(third, from), gapTo(first, to)]) expect(gap).to.be.closeTo(0, 1e-6)
     expect(from.x).to.equal(to.x)
     expect(second.x - second.width / 2 - to.x).to.be.above(5)
     expect(linkBetween(layout, 1, 3)).to.deep.equal([to, from])

@@ -2,9 +2,11 @@
 import fc from 'fast-check'
 import {
   CREATE_MODES,
+  ENSEMBLES,
   LIMITS,
   RECIPES,
   WRITE_PROTECTIONS,
+  ensembleOf,
   type Call,
   type Command,
   type RecipeId,
@@ -32,9 +34,10 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   fc.record({ op: fc.constant('add watch' as const), path, recursive: fc.boolean() }),
 )
 
-function commandIn({ clients, servers }: Scenario): fc.Arbitrary<Command> {
-  const client = fc.integer({ min: 1, max: clients })
-  const server = fc.integer({ min: 1, max: servers })
+function commandIn(scenario: Scenario): fc.Arbitrary<Command> {
+  const client = fc.integer({ min: 1, max: scenario.clients })
+  const { voters, observers } = ensembleOf(scenario)
+  const server = fc.integer({ min: 1, max: voters + observers })
   const seconds = fc.integer({ min: 1, max: LIMITS.seconds })
   const plain = ['release', 'join', 'kill', 'cut', 'lose answer', 'expire'] as const
   return fc.oneof(
@@ -50,7 +53,7 @@ function commandIn({ clients, servers }: Scenario): fc.Arbitrary<Command> {
 const scenarios: fc.Arbitrary<Scenario> = fc.record({
   recipe: fc.constantFrom(...(Object.keys(RECIPES) as RecipeId[])),
   clients: fc.integer({ min: 1, max: LIMITS.clients }),
-  servers: fc.constantFrom(1 as const, 3 as const),
+  servers: fc.constantFrom(...ENSEMBLES.map(({ id }) => id)),
   seed: fc.integer({ min: 0, max: 0xffff_ffff }),
 })
 

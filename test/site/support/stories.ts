@@ -52,11 +52,18 @@ const commands: Readonly<Partial<Record<RecipeId, readonly Command[]>>> = {
   ],
 }
 
-/** One story for each recipe, with its commands; some on three servers. */
+const servers: Readonly<Partial<Record<RecipeId, Scenario['servers']>>> = {
+  mutex: 3,
+  'bare-clients': 3,
+  semaphore: 3,
+  barrier: '3 and an observer',
+  'read-write-lock': '3 and an observer',
+}
+
+/** One story for each recipe, with its commands; some on several servers. */
 export const storyOfEach = (recipe: RecipeId): Promise<Story> => {
-  const servers = ['mutex', 'bare-clients', 'semaphore'].includes(recipe) ? 3 : 1
   return storyOf(
-    { recipe, clients: 4, servers, seed: 4_000_000_000 },
+    { recipe, clients: 4, servers: servers[recipe] ?? 1, seed: 4_000_000_000 },
     commands[recipe] ?? [{ kind: 'release', client: 1 }],
     15_000,
   )

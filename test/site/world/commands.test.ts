@@ -179,6 +179,33 @@ describe('a command', () => {
     for (const other of others) expect(other).to.deep.equal(one)
   })
 
+  it('of a client at the observer reaches the voters through the leader, and comes back as `inform`', async () => {
+    await using world = await atRest({ recipe: 'bare-clients', clients: 8, servers: '3 and an observer' })
+    const { clients, servers } = world.picture()
+    expect(servers.map(({ mode }) => mode)).to.deep.equal(['follower', 'follower', 'leader', 'observer'])
+    expect(servers.map(({ isObserver }) => isObserver)).to.deep.equal([false, false, false, true])
+    const { id } = clients.find(({ server }) => server === 4) ?? expect.fail()
+    const since = world.messages.at(-1)?.n ?? 0
+    for (const call of [
+      { op: 'create', path: '/a', data: '', mode: 'persistent' },
+      { op: 'sync', path: '/a' },
+    ] as const) {
+      await world.act({ kind: 'call', client: id, call })
+      await world.settle()
+    }
+    const sent = world.messages.filter(({ n, kind }) => n > since && kind !== 'ping' && kind !== 'pong')
+    expect(sent.map(({ kind, from, to }) => `${kind} ${from} ${to}`)).to.deep.equal([
+      ...['request 4 3', 'proposal 3 1', 'proposal 3 2', 'ack 1 3', 'ack 2 3', 'commit 3 1', 'commit 3 2'],
+      ...['inform 3 4', 'request 4 3', 'reply 3 4'],
+    ])
+    const said = new Map(sent.map(({ kind, sentence }) => [kind, sentence]))
+    expect(said.get('inform')).to.match(
+      /^Server 3 tells server 4, an observer, to apply transaction 0x1\w{8}: a majority/,
+    )
+    expect(said.get('request')).to.match(new RegExp(`^Server 4 passes on .* the sync of client ${id}\\.$`))
+    expect(lines(world, id)).to.include.members(['created /a', 'synced /a'])
+  })
+
   it('is ignored if it is not possible now', async () => {
     await using world = await atRest()
     await world.act({ kind: 'kill', client: 3 })

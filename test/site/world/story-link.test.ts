@@ -40,6 +40,14 @@ describe('a link', () => {
     expect(storyIn(link.replace(';60;', ';60.1.1;'))).to.equal(undefined)
   })
 
+  it('names the observer beside three servers, which commands can name too', () => {
+    const observed = link.replace('3;1;7', '3;3.1;7').replace('r.1', 'h.4')
+    expect(storyOf(observed).scenario.servers).to.equal('3 and an observer')
+    expect(linkOf(storyOf(observed))).to.equal(observed)
+    for (const servers of ['3', '3.0', '3.2', '1.1', '3.1.0', '4'])
+      expect(storyIn(observed.replace('3.1', servers)), servers).to.equal(undefined)
+  })
+
   it('gives back each story', () =>
     fc.assert(
       fc.property(stories, each => {
