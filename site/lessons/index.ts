@@ -3,11 +3,12 @@ import { cutOffFollower, lateWrite, lostAnswer, reconnectStorm, stalledHolder, t
 import { catchUp, election, quorum } from './ensemble-lessons.ts'
 import type { Lesson } from './lesson.ts'
 import { chain, doubleBarrier, herd, listAfterWakeUp, oneTrip, readersHerd, tickets } from './lock-lessons.ts'
+import { observer } from './observer-lesson.ts'
 import { handshake, oneShotWatch, order } from './protocol-lessons.ts'
 
 export const LESSONS: readonly Lesson[] = [
   ...[handshake, order, oneShotWatch],
   ...[herd, chain, listAfterWakeUp, oneTrip, tickets, readersHerd, doubleBarrier],
   ...[stalledHolder, lateWrite, lostAnswer, reconnectStorm],
-  ...[quorum, election, catchUp, cutOffFollower, twoHolders],
+  ...[quorum, election, catchUp, observer, cutOffFollower, twoHolders],
 ]

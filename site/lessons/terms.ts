@@ -37,6 +37,11 @@ export const TERMS: readonly Term[] = [
   { words: 'frame', meaning: 'a request, an answer or a notification as it is sent: its length, and then its bytes' },
   { words: 'garbage collection', meaning: 'a pause in which a program frees memory, and does nothing else' },
   {
+    words: 'inform',
+    meaning:
+      'the message with which the leader sends an observer a write that counts: the observer has had no proposal',
+  },
+  {
     words: 'lease',
     meaning:
       'the time for which the servers certainly keep a session: its client may rely on its ephemeral nodes so long',

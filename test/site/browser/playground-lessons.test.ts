@@ -5,9 +5,10 @@ import { axeViolations } from '../../../site/checks/axe.ts'
 import { invalidHtml } from '../../../site/checks/html.ts'
 import { LESSONS } from '../../../site/lessons/index.ts'
 import { answerOf, choicesOf } from '../../../site/lessons/lesson.ts'
+import { along, distance, layoutOf, linkBetween, type Point } from '../../../site/playground/scene/layout.ts'
 import { startChromium } from '../../../environment/chromium.ts'
 import { EXERCISES } from '../../../site/lab/exercises.ts'
-import { builtPlayground, openPlayground } from '../support/open-playground.ts'
+import { builtPlayground, openPlayground, type OpenPlayground } from '../support/open-playground.ts'
 
 describe('in the page, the lesson', () => {
   let browser: Browser
@@ -59,17 +60,63 @@ describe('in the page, the lesson', () => {
       await open.close()
     })
 
-  it('draws a line between each two servers, but none to one that is stopped', async () => {
-    for (const [link, lines] of [
-      ['lesson=election', ['1 2', '1 3', '2 3']],
-      ['lesson=election.6', ['1 3']],
-    ] as const) {
-      const open = await openPlayground(browser, link)
-      expect(await open.evaluate("playground.picture.servers[1].mode === 'stopped'")).to.equal(lines.length === 1)
-      await open.until(`${LINKS}.join() === '${lines.join()}'`)
+  for (const width of [1440, 390])
+    it(`draws a line between each two servers, but none to one that is stopped, in a window of ${width} pixels`, async () => {
+      for (const [link, lines] of [
+        ['lesson=election', ['1 2', '1 3', '2 3']],
+        ['lesson=election.6', ['1 3']],
+        ['lesson=observer', ['1 2', '1 3', '1 4', '2 3', '2 4', '3 4']],
+      ] as const) {
+        const open = await openPlayground(browser, link, { viewport: { width, height: 900 } })
+        expect(await open.evaluate("playground.picture.servers[1].mode === 'stopped'")).to.equal(lines.length === 1)
+        const links = await linksIn(open)
+        await open.until(`${links}.join() === '${lines.join()}'`)
+        await open.close()
+      }
+    })
+
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ])
+    it(`shows the observer as one without a vote, and each message to it on its way, in a window of ${viewport.width} pixels`, async () => {
+      const open = await openPlayground(browser, 'lesson=observer', { viewport, bypassCSP: true })
+      const names = async () =>
+        (await open.page.locator('.server-name').allTextContents()).map(text => text.replace(/zxid.*/, ''))
+      expect(await names()).to.deep.equal([
+        ...['server 1 follower', 'server 2 follower', 'server 3 leader', 'server 4 observer, no vote'],
+      ])
+      expect(await axeViolations(open.page)).to.deep.equal([])
+      expect(await open.evaluate('document.documentElement.scrollWidth')).to.be.at.most(viewport.width)
+      await open.evaluate("void (location.hash = '#lesson=observer.2')")
+      await open.page.waitForSelector('.lesson[data-step="2"]')
+      await open.evaluate(PAINTED)
+      await answer(open.page)
+      await open.idle()
+      expect(await open.evaluate('painted')).to.include.members(['ack 1 3', 'ack 2 3', 'inform 3 4'])
+      await open.page.getByRole('button', { name: /^server 4 observer/ }).click()
+      await open.idle()
+      const details = open.page.locator('.inspector')
+      expect(await details.locator('h3').innerText()).to.match(/^server 4: observer, no vote, 1 node,/)
+      await details.getByRole('button', { name: 'inform 23' }).click()
+      await open.idle()
+      expect(await details.innerText()).to.match(
+        /Server 3 tells server 4, an observer, to apply transaction 0x100000003/,
+      )
+      expect(await axeViolations(open.page)).to.deep.equal([])
+      await open.press('All lessons')
+      for (const [title, link, last] of [
+        ['one', /^1;bare-clients;2;1;/, 'server 1 standalone'],
+        ['three and an observer', /^1;bare-clients;2;3\.1;/, 'server 4 observer, no vote'],
+      ] as const) {
+        await open.page.getByRole('combobox', { name: 'Servers' }).selectOption(title)
+        await open.idle()
+        expect(await open.evaluate('playground.link')).to.match(link)
+        expect((await names()).at(-1)).to.equal(last)
+      }
+      expect(open.messages).to.deep.equal([])
       await open.close()
-    }
-  })
+    })
 
   it('is marked in the list when it is finished, also at the next visit', async () => {
     const open = await openPlayground(browser, 'lesson=handshake-and-ping')
@@ -471,15 +518,34 @@ const COVERED = `(() => {
   return covered
 })()`
 
-/** The pairs of servers with a line: in the middle between their boxes, something is painted. */
-const LINKS = `(() => {
-  const canvas = document.querySelector('.stage canvas')
-  const painted = (one, other) => [...canvas.getContext('2d').getImageData(
-    (one.offsetLeft + one.offsetWidth / 2 + other.offsetLeft + other.offsetWidth / 2) / 2 - 5,
-    (one.offsetTop + one.offsetHeight / 2 + other.offsetTop + other.offsetHeight / 2) / 2 - 5, 10, 10).data].some(Boolean)
-  const boxes = [...document.querySelectorAll('.server')]
-  return boxes.flatMap((one, i) => boxes.slice(i + 1).filter(other => painted(one, other)).map(
-    other => one.dataset.server + ' ' + other.dataset.server))
+/** Returns an expression for the pairs of servers with a line: at a quarter of its way, something is painted. */
+async function linksIn({ evaluate }: OpenPlayground): Promise<string> {
+  const { width, height, clients, servers } = await evaluate<
+    Record<'width' | 'height' | 'clients' | 'servers', number>
+  >(
+    `(({ clientWidth: width, clientHeight: height }, { story, servers }) => (
+      { width, height, clients: story.scenario.clients, servers: servers.length }))(
+      document.querySelector('.stage'), playground.picture)`,
+  )
+  const layout = layoutOf(width, height, clients, servers)
+  const ids = layout.servers.map((_, i) => i + 1)
+  const points = ids.flatMap(one =>
+    ids.slice(one).map(other => {
+      const [from, to] = linkBetween(layout, one, other) as [Point, Point]
+      return { ends: `${one} ${other}`, ...along(from, to, distance(from, to) / 4) }
+    }),
+  )
+  return `${JSON.stringify(points)}.filter(({ x, y }) => [...document.querySelector('.stage canvas')
+    .getContext('2d').getImageData(x - 5, y - 5, 10, 10).data].some(Boolean)).map(({ ends }) => ends)`
+}
+
+/** Notes in `painted` which messages between servers are painted from now on. */
+const PAINTED = `(() => {
+  window.painted = []
+  document.querySelector('.stage .flights').addEventListener('painted', ({ detail }) => {
+    for (const { message, x, y } of detail)
+      if (message !== undefined && Number.isFinite(x + y)) painted.push(message.kind + ' ' + message.from + ' ' + message.to)
+  })
 })()`
 
 /** Chooses what is right. */

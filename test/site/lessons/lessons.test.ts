@@ -312,6 +312,36 @@ const facts: Readonly<Record<string, readonly ((world: World, before: number) =>
       expect(modesOf(world)).to.deep.equal(['follower', 'follower', 'leader'])
     },
   ],
+  observer: [
+    world => {
+      expect(clientOf(world, 1).server).to.equal(4)
+      expect(sent(world, 'request')).to.deep.equal([[4, 3]])
+      expect(sent(world, 'proposal')).to.deep.equal([
+        [3, 1],
+        [3, 2],
+      ])
+    },
+    world => {
+      expect(sent(world, 'ack').map(([from]) => from)).to.not.include(4)
+      expect(sent(world, 'inform')).to.deep.equal([[3, 4]])
+      // The observer has not applied it yet, and the leader has after the first ack.
+      expect(nodesOf(world).slice(2)).to.deep.equal([['/a'], []])
+    },
+    world => {
+      expect(clientOf(world, 1).requests).to.have.length(1)
+      expect(modesOf(world)).to.deep.equal(['follower', 'follower', 'leader', 'observer'])
+      expect(nodesOf(world)).to.deep.equal([['/a'], ['/a'], ['/a'], ['/a']])
+      expect(sent(world, 'inform')).to.deep.equal([[3, 4]])
+    },
+    world => {
+      expect(textsOf(world, 1)).to.include('created /b')
+      expect(modesOf(world)).to.deep.equal(['follower', 'leader', 'follower', 'observer'])
+      expect(votesIn(world).filter(vote => vote.startsWith('4 '))).to.satisfy((votes: string[]) =>
+        votes.every(vote => vote === '4 for 0'),
+      )
+      expect(votesIn(world).filter(vote => vote.endsWith(' for 4'))).to.deep.equal([])
+    },
+  ],
   'reconnect-storm': [
     world => {
       expect(new Set(world.picture().clients.map(({ state }) => state))).to.deep.equal(new Set(['suspended']))
@@ -372,9 +402,9 @@ const textsIn = ({ summary, steps }: Lesson): string[] => [
 ]
 
 describe('the lessons', () => {
-  it('are at most nineteen, with ids for links', () => {
+  it('are at most twenty, with ids for links', () => {
     const ids = LESSONS.map(({ id }) => id)
-    expect(ids).to.have.length.within(8, 19)
+    expect(ids).to.have.length.within(8, 20)
     expect(new Set(ids)).to.have.property('size', ids.length)
     for (const id of ids) expect(id).to.match(/^[a-z]+(-[a-z]+)*$/)
   })
