@@ -1,5 +1,8 @@
 // The measurement of child/hand-over.ts with Curator's InterProcessMutex.
-// Arguments: port, directory, contenders, acquisitions, rounds. Prints one line of JSON.
+// Arguments: port, path of the lock, contenders, acquisitions of the warm-up, acquisitions of a turn. Prints a line when it is
+// ready. Then it measures a turn for each line that it reads, and prints a line of JSON. Ends at the end of its input.
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,24 +17,27 @@ public class HandOver {
 
   public static void main(String[] args) throws Exception {
     int contenders = Integer.parseInt(args[2]);
-    int acquisitions = Integer.parseInt(args[3]);
-    int rounds = Integer.parseInt(args[4]);
+    int acquisitions = Integer.parseInt(args[4]);
     List<InterProcessMutex> mutexes = new ArrayList<>();
     for (int i = 0; i < contenders; i++) {
       CuratorFramework client =
-          CuratorFrameworkFactory.newClient("127.0.0.1:" + args[0], 40_000, 15_000, new RetryOneTime(100));
+          CuratorFrameworkFactory.newClient("127.0.0.1:" + args[0], 60_000, 15_000, new RetryOneTime(100));
       client.start();
       client.blockUntilConnected();
-      mutexes.add(new InterProcessMutex(client, args[1] + "/lock"));
+      mutexes.add(new InterProcessMutex(client, args[1]));
     }
-    for (int i = 0; i < rounds; i++) round(mutexes, acquisitions);
-    long cpu = cpuNanos();
-    long begun = System.nanoTime();
-    for (int i = 0; i < rounds; i++) round(mutexes, acquisitions);
-    long nanos = System.nanoTime() - begun;
-    System.out.printf(
-        "{\"operations\":%d,\"cpu\":%d,\"ms\":%d}%n",
-        contenders * acquisitions * rounds, (cpuNanos() - cpu) / 1000, nanos / 1_000_000);
+    round(mutexes, Integer.parseInt(args[3]));
+    System.out.println("ready");
+    BufferedReader requests = new BufferedReader(new InputStreamReader(System.in));
+    while (requests.readLine() != null) {
+      long cpu = cpuNanos();
+      long begun = System.nanoTime();
+      round(mutexes, acquisitions);
+      long nanos = System.nanoTime() - begun;
+      System.out.printf(
+          "{\"operations\":%d,\"cpu\":%d,\"ms\":%d}%n",
+          contenders * acquisitions, (cpuNanos() - cpu) / 1000, nanos / 1_000_000);
+    }
     System.exit(0);
   }
 

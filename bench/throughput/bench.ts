@@ -11,11 +11,12 @@ import {
   nameOf,
   NAMES,
   paths,
-  type HandOver,
+  WARM_UP_ACQUISITIONS,
   type Request,
   type SubjectName,
   type Sample,
   type Task,
+  type Turns,
   type Workload,
 } from './workloads.ts'
 
@@ -32,12 +33,6 @@ export interface Setup {
   before?: URL | undefined
 }
 
-/** A process whose calls are measured in turns with those of other processes. */
-export interface Turns {
-  measure(): Promise<Sample>
-  end(): Promise<void>
-}
-
 /** The time limit of one measurement, ms. */
 const DEADLINE = 120_000
 
@@ -49,6 +44,8 @@ export const startServer = () =>
     config: { tickTime: 2000, maxSessionTimeout: 60_000 },
     jvm: ['-Xmx1g', '-XX:TieredStopAtLevel=4', '-Dzookeeper.forceSync=no'],
   })
+
+const lockIn = ({ directory }: Task): string => `${directory}/lock`
 
 export class Bench implements AsyncDisposable {
   readonly #setup: Setup
@@ -103,41 +100,51 @@ export class Bench implements AsyncDisposable {
     const directory = `/zkwire-throughput/${this.#directories++}`
     await this.#client.create(directory)
     const task = this.#task(workload, subject, directory)
-    const sample = measure.is === 'handOver' ? await this.#handOver(task, measure) : await this.#measureIn(task)
+    const sample = await this.#measureIn(task)
     if (measure.is === 'steady' && measure.op === 'createAndDelete')
       await this.#checkCounts(directory, sample, measure.inFlight)
     await this.#client.deleteRecursive(directory)
     return sample
   }
 
-  async #handOver(task: Task, measure: HandOver): Promise<Sample> {
-    const { port, directory, subject } = task
-    // The locks that are written by hand need it.
-    await this.#client.create(`${directory}/lock`)
-    const before = this.#server.cpuSeconds() ?? NaN
-    const sample =
-      subject === 'curator' ? await this.#curator?.handOver(port, directory, measure) : await this.#measureIn(task)
-    if (sample === undefined) throw new Error(`${subject} was not set up`)
-    // The processor time of the warm-up, which is as long as the measurement, counts too.
-    const server = (((this.#server.cpuSeconds() ?? NaN) - before) * 1e6) / 2
-    return { ...sample, server: Number.isNaN(server) ? undefined : server }
-  }
-
   /** Starts a process whose calls are measured in turns with those of other processes, and warms it up. */
   async open(workload: Workload, subject: SubjectName): Promise<Turns> {
-    const directory = workload.on === 'mock' ? paths.mock : `/zkwire-throughput/${this.#directories++}`
+    if (workload.on === 'mock') return this.#openProcess(this.#task(workload, subject, paths.mock))
+    const task = this.#task(workload, subject, `/zkwire-throughput/${this.#directories++}`)
     // The locks that are written by hand need theirs.
-    if (workload.on !== 'mock') await this.#client.ensurePath(`${directory}/lock`)
-    const task = { ...this.#task(workload, subject, directory), isInTurns: true }
-    const process = this.#start(task)
-    await process.request(task)
+    await this.#client.ensurePath(lockIn(task))
+    const process = await (subject === 'curator' ? this.#openCurator(task) : this.#openProcess(task))
     return {
-      measure: async () => (await process.request('turn')) as Sample,
+      measure: async () => {
+        const before = this.#serverCpu
+        const sample = await process.measure()
+        return { ...sample, server: this.#serverCpu - before }
+      },
       end: async () => {
-        await Promise.all([process.request('end'), process.exited()])
-        if (workload.on !== 'mock') await this.#client.deleteRecursive(directory)
+        await process.end()
+        await this.#client.deleteRecursive(task.directory)
       },
     }
+  }
+
+  /** The processor time of the server so far, microseconds. */
+  get #serverCpu(): number {
+    return (this.#server.cpuSeconds() ?? NaN) * 1e6
+  }
+
+  async #openProcess(task: Task): Promise<Turns> {
+    const process = this.#start(task)
+    await process.request({ ...task, isInTurns: true }, DEADLINE)
+    return {
+      measure: async () => (await process.request('turn')) as Sample,
+      end: async () => void (await Promise.all([process.request('end'), process.exited()])),
+    }
+  }
+
+  async #openCurator(task: Task): Promise<Turns> {
+    const { measure, port } = task
+    if (this.#curator === undefined || measure.is !== 'handOver') throw new Error('Curator only has a lock')
+    return this.#curator.open(port, lockIn(task), measure, WARM_UP_ACQUISITIONS)
   }
 
   #task({ measure, on }: Workload, subject: SubjectName, directory: string): Task {

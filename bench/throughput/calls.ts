@@ -2,11 +2,10 @@
 import { loadavg } from 'node:os'
 import { thisMachine } from '../output/result.ts'
 import { exitWithUsageError, parseOrExit, UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
-import { rotated } from '../processes/measuring-process.ts'
 import { Bench, startServer } from './bench.ts'
 import { callTableOf, slowdownsOf } from './call-table.ts'
 import { referenceTo, type Reference } from './reference.ts'
-import { figureOf } from './verdict.ts'
+import { measureInTurns } from './turns.ts'
 import { workloads, type Sample, type SubjectName, type Workload } from './workloads.ts'
 
 const COMMAND = 'npm run bench:calls'
@@ -29,13 +28,7 @@ Exits with 1 if a call got more than 5 % slower beyond doubt. See bench/README.m
 /** What is compared, on Apache's server and on the mock. */
 const CALLS = ['getData 64', 'getData 512', 'setData 64', 'createAndDelete 64']
 const HAND_OVERS = ['Mutex hand-over', 'TicketMutex hand-over']
-const compared = workloads
-  .filter(({ name }) => [...CALLS, ...HAND_OVERS].includes(name.replace(', mock', '')))
-  .map((workload): Workload => {
-    const { measure } = workload
-    // A turn of a lock is one round, which must be short.
-    return measure.is === 'handOver' ? { ...workload, measure: { ...measure, acquisitions: 5 } } : workload
-  })
+const compared = workloads.filter(({ name }) => [...CALLS, ...HAND_OVERS].includes(name.replace(', mock', '')))
 const subjects = ['raw', 'lean', 'floor', 'before', 'zkwire'] as const satisfies SubjectName[]
 
 /** The leanest client has no locks. A script of a lock's requests is the raw socket's. */
@@ -75,29 +68,6 @@ function parseOptions(args: readonly string[]): Options | 'help' {
   }
 }
 
-/**
- * Measures the subjects once: they take turns, in another order each time. Returns the least figures of their turns,
- * because other programs of the machine can only add to them.
- */
-async function measureRound(bench: Bench, workload: Workload, turns: number): Promise<Map<SubjectName, Sample>> {
-  const all = await Promise.all(
-    subjectsOf(workload).map(async name => ({
-      name,
-      turns: await bench.open(workload, name),
-      samples: [] as Sample[],
-    })),
-  )
-  for (let turn = 0; turn < turns; turn++)
-    for (const { samples, turns } of rotated(all, turn)) samples.push(await turns.measure())
-  await Promise.all(all.map(({ turns }) => turns.end()))
-  const least = (samples: readonly Sample[]): Sample => ({
-    operations: 1,
-    cpu: Math.min(...samples.map(figureOf.cpu)),
-    ms: Math.min(...samples.map(({ ms, operations }) => ms / operations)),
-  })
-  return new Map(all.map(({ name, samples }) => [name, least(samples)]))
-}
-
 async function main(options: Options, before: Reference): Promise<number> {
   const { rounds, turns, span, execArgv } = options
   const setup = { workloads: options.workloads, subjects, warmUp: 400, span, execArgv, before: before.dist }
@@ -108,7 +78,7 @@ async function main(options: Options, before: Reference): Promise<number> {
     for (const workload of options.workloads) {
       process.stderr.write(`\r\x1b[Kround ${round + 1} of ${rounds}: ${workload.name}`)
       const bySubject = samples.get(workload.name)
-      for (const [name, sample] of await measureRound(bench, workload, turns))
+      for (const [name, sample] of await measureInTurns(bench, workload, subjectsOf(workload), turns))
         bySubject?.set(name, [...(bySubject.get(name) ?? []), sample])
     }
   process.stderr.write('\r\x1b[K')

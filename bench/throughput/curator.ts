@@ -1,12 +1,14 @@
 // Curator's lock: the Debian package, and a small Java program that is compiled when needed.
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findApacheZooKeeper } from '../../environment/find-apache-zookeeper.ts'
 import { findJdk } from '../../environment/find-jdk.ts'
 import { provideCurator } from '../../environment/other-libraries.ts'
-import type { HandOver, Sample } from './workloads.ts'
+import type { HandOver, Sample, Turns } from './workloads.ts'
 
 const run = promisify(execFile)
 
@@ -36,11 +38,33 @@ export class Curator {
     return new Curator(java, `${classes}:${classPath}`)
   }
 
-  async handOver(port: number, directory: string, { contenders, acquisitions, rounds }: HandOver): Promise<Sample> {
-    const { stdout } = await run(this.#java, [
-      ...['-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', this.#classPath, 'HandOver'],
-      ...[port, directory, contenders, acquisitions, rounds].map(String),
-    ])
-    return JSON.parse(stdout) as Sample
+  /**
+   * Starts a process whose contenders have the lock in turns with other processes, and warms it up.
+   * @param warmUp how often each contender acquires the lock before the first turn
+   */
+  async open(port: number, lock: string, { contenders, acquisitions }: HandOver, warmUp: number): Promise<Turns> {
+    const program = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', this.#classPath, 'HandOver']
+    const numbers = [contenders, warmUp, acquisitions].map(String)
+    const child = spawn(this.#java, [...program, String(port), lock, ...numbers], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const exited = once(child, 'exit')
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    const line = async () => {
+      const next = (await lines.next()) as IteratorResult<string, undefined>
+      if (next.done === true) throw new Error("the process of Curator's lock has ended")
+      return next.value
+    }
+    await line()
+    return {
+      measure: async () => {
+        child.stdin.write('turn\n')
+        return JSON.parse(await line()) as Sample
+      },
+      end: async () => {
+        child.stdin.end()
+        await exited
+      },
+    }
   }
 }

@@ -10,11 +10,17 @@ import { Bench, startServer } from './bench.ts'
 import { verdictsOf } from './verdict.ts'
 import { help, parseOptions, type Options } from './options.ts'
 import { tableOf, verdictTableOf } from './table.ts'
+import { measureInTurns } from './turns.ts'
 import type { SubjectName, Sample, Workload } from './workloads.ts'
 
 /** True if a target's ratio needs this subject. */
 const isNeededByTarget = ({ targets }: Workload, name: SubjectName): boolean =>
   name === 'zkwire' || targets.some(({ by }) => 'subject' in by && by.subject === name)
+
+/** In so many turns, each contender of a lock has it fifty times. */
+const TURNS = 10
+
+const isInTurns = ({ measure }: Workload): boolean => measure.is === 'handOver' || measure.is === 'notifications'
 
 async function main(options: Options): Promise<void> {
   await using server = await startServer()
@@ -26,16 +32,24 @@ async function main(options: Options): Promise<void> {
         name => options.subjects.includes(name) && (round < options.peerRounds || isNeededByTarget(workload, name)),
       )
       const turns = rotated(all, round)
-      const measure = async (subject: SubjectName) => {
-        process.stderr.write(`\r\x1b[Kround ${round + 1} of ${options.rounds}: ${workload.name}, ${subject}`)
-        const sample = await bench.measure(workload, subject)
+      const progress = (what: string) =>
+        process.stderr.write(`\r\x1b[Kround ${round + 1} of ${options.rounds}: ${workload.name}, ${what}`)
+      const record = (subject: SubjectName, sample: Sample) => {
         const bySubject = samples.get(workload.name)
         bySubject?.set(subject, [...(bySubject.get(subject) ?? []), sample])
+      }
+      const measure = async (subject: SubjectName) => {
+        progress(subject)
+        record(subject, await bench.measure(workload, subject))
       }
       // Memory is measured in parallel. It takes long, because each process must be idle for a while, and other
       // processes do not affect the figure.
       if (workload.measure.is === 'memory') await Promise.all(turns.map(measure))
-      else for (const subject of turns) await measure(subject)
+      else if (isInTurns(workload)) {
+        progress('in turns')
+        const measured = await measureInTurns(bench, workload, turns, TURNS)
+        measured.forEach((sample, subject) => record(subject, sample))
+      } else for (const subject of turns) await measure(subject)
     }
   }
   process.stderr.write('\r\x1b[K')

@@ -11,7 +11,7 @@ export type Measure =
   | HandOver
 
 /**
- * Each contender acquires the lock `acquisitions` times in a round. The same number of rounds runs before, to warm up.
+ * Each contender acquires the lock `acquisitions` times in a turn, and {@link WARM_UP_ACQUISITIONS} times before the first one.
  */
 export interface HandOver {
   is: 'handOver'
@@ -19,16 +19,18 @@ export interface HandOver {
   lock: 'Mutex' | 'TicketMutex' | 'signalled'
   contenders: number
   acquisitions: number
-  rounds: number
 }
 
-/** `lean` is the leanest client that decodes replies. */
-export const subjects = ['zkwire', 'raw', 'lean', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
+/** Enough for V8 and the Java machines, also that of the server, to compile the code under measurement. */
+export const WARM_UP_ACQUISITIONS = 30
+
 /**
- * `before` is zkwire as it was at another commit. `floor` is the leanest client with a promise for each call and 64-bit
+ * `lean` is the leanest client that decodes replies. `floor` is that client with a promise for each call and 64-bit
  * integers, which our interface promises.
  */
-export type SubjectName = (typeof subjects)[number] | 'before' | 'floor'
+export const subjects = ['zkwire', 'raw', 'lean', 'floor', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
+/** `before` is zkwire as it was at another commit. */
+export type SubjectName = (typeof subjects)[number] | 'before'
 
 /** Microseconds of processor time per operation, operations per second, milliseconds in total, or kilobytes. */
 export type Figure = 'cpu' | 'rate' | 'ms' | 'kilobytes'
@@ -76,7 +78,7 @@ const handOver = (
 ): Workload => ({
   name: `${lock} hand-over${on === 'remote' ? ', 1 ms away' : ''}`,
   on,
-  measure: { is: 'handOver', lock, ...size, rounds: 1 },
+  measure: { is: 'handOver', lock, ...size },
   by: lock === 'signalled' ? ['raw', 'curator'] : ['zkwire', 'curator', 'node-zookeeper-client', 'raw'],
   targets: [
     { figure: 'ms', by: { subject: 'curator' }, atMost },
@@ -84,8 +86,10 @@ const handOver = (
   ],
 })
 
-const crowd = { contenders: 100, acquisitions: 50 }
-const fewRemote = { contenders: 20, acquisitions: 50 }
+/** The acquisitions of one turn, which must be short. */
+const acquisitions = 5
+const crowd = { contenders: 100, acquisitions }
+const fewRemote = { contenders: 20, acquisitions }
 
 export const workloads: readonly Workload[] = [
   steady('server', 'getData', 1, cpu(1.15)),
@@ -107,7 +111,7 @@ export const workloads: readonly Workload[] = [
     name: 'notifications',
     on: 'server',
     measure: { is: 'notifications', sessions: 1000 },
-    by: everySubject,
+    by: [...everyCaller, 'floor'],
     targets: [cpu(1.3)],
   },
   {
@@ -160,7 +164,10 @@ export interface Task {
   dist: string
   /** File URL from which the other clients can be required. */
   peers: string
-  /** True if the process is measured in turns with others: at each {@link Request}, and not at once. */
+  /**
+   * True if the process is measured in turns with others: at each {@link Request}, and not at once. A hand-over and
+   * a notification always are.
+   */
   isInTurns?: boolean
 }
 
@@ -179,6 +186,12 @@ export interface Sample {
   p99?: number
   /** Memory of a session. */
   bytes?: number
-  /** Processor time of the server, microseconds. Undefined if it was not measured. */
-  server?: number | undefined
+  /** Processor time of the server, microseconds. NaN if the system does not report it. */
+  server?: number
+}
+
+/** A process whose calls are measured in turns with those of other processes. */
+export interface Turns {
+  measure(): Promise<Sample>
+  end(): Promise<void>
 }

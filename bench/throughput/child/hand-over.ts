@@ -1,7 +1,7 @@
 // Hands a lock over among contenders with separate sessions, each of which acquires it several times.
 import { createRequire } from 'node:module'
 import { once } from 'node:events'
-import type { HandOver, Sample, Task } from '../workloads.ts'
+import { WARM_UP_ACQUISITIONS, type HandOver, type Task } from '../workloads.ts'
 import { textbookLock, type Package } from './textbook-lock.ts'
 import { plainLocks } from './plain-locks.ts'
 import { PlainSession, type Protocol } from './plain-session.ts'
@@ -61,17 +61,12 @@ function opener(task: Task, lock: HandOver['lock']): Promise<Open> | Open {
   return zkwire(task, lock)
 }
 
-type Round = () => Promise<void>
-
-/** Opens the contenders, and returns a function in which each of them acquires the lock several times. */
-async function roundOf(
-  task: Task,
-  { lock, contenders: count, acquisitions }: HandOver,
-): Promise<{ round: Round; close: () => Promise<unknown> }> {
+/** Measures a turn at each request of the parent process, until it requests the end. */
+export async function handOver(task: Task, { lock, contenders: count, acquisitions }: HandOver): Promise<'ready'> {
   const open = await opener(task, lock)
   const contenders = await Promise.all(Array.from({ length: count }, () => open(`${task.directory}/lock`)))
   let holders = 0
-  const round = async () => {
+  const turn = async (acquisitions: number) => {
     await Promise.all(
       contenders.map(async contender => {
         for (let i = 0; i < acquisitions; i++) {
@@ -83,32 +78,13 @@ async function roundOf(
       }),
     )
   }
-  return { round, close: () => Promise.all(contenders.map(each => each.close())) }
-}
-
-async function measured(rounds: number, round: Round, { contenders, acquisitions }: HandOver): Promise<Sample> {
-  const before = { cpu: process.cpuUsage(), now: performance.now() }
-  for (let i = 0; i < rounds; i++) await round()
-  const { user, system } = process.cpuUsage(before.cpu)
-  return { operations: contenders * acquisitions * rounds, cpu: user + system, ms: performance.now() - before.now }
-}
-
-export async function handOver(task: Task, measure: HandOver): Promise<Sample> {
-  const { round, close } = await roundOf(task, measure)
-  await measured(measure.rounds, round, measure)
-  const sample = await measured(measure.rounds, round, measure)
-  await close()
-  return sample
-}
-
-/** Enough rounds for V8 to compile the code under measurement. */
-const WARM_UP_ROUNDS = 6
-
-/** Measures a round at each request of the parent process, until it requests the end. */
-export async function handOverInTurns(task: Task, measure: HandOver): Promise<'ready'> {
-  const { round, close } = await roundOf(task, measure)
-  await measured(WARM_UP_ROUNDS, round, measure)
-  await answerTurns(() => measured(measure.rounds, round, measure))
-  await close()
+  await turn(WARM_UP_ACQUISITIONS)
+  await answerTurns(async () => {
+    const before = { cpu: process.cpuUsage(), now: performance.now() }
+    await turn(acquisitions)
+    const { user, system } = process.cpuUsage(before.cpu)
+    return { operations: count * acquisitions, cpu: user + system, ms: performance.now() - before.now }
+  })
+  await Promise.all(contenders.map(each => each.close()))
   return 'ready'
 }

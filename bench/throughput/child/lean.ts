@@ -1,7 +1,8 @@
 // The leanest client that encodes calls and decodes their replies: what JavaScript can do. It sends the calls of a turn
-// in one write, finds the callback of a reply by its xid, and decodes every field, a zxid as two 32-bit integers. It has
-// no promises, checks, pings, reconnects, watches and chroots. It only knows paths of ASCII, and small frames.
-// As the subject `floor`, it also has what our interface promises: a promise for each call, and 64-bit integers.
+// in one write, finds the callback of a reply by its xid and that of a watch by its path, and decodes every field, a zxid as
+// two 32-bit integers. It has no promises, checks, pings, reconnects and chroots. It only knows paths of ASCII, and small frames.
+// As the subject `floor`, it also has what our interface promises: a promise for each call, 64-bit integers, and callbacks of
+// watches in the order of the promises.
 import { Buffer } from 'node:buffer'
 import { connect, type Socket } from 'node:net'
 import { DATA_BYTES, paths } from '../workloads.ts'
@@ -9,8 +10,14 @@ import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './subj
 import { PromisedPeer, type PromisedClient } from './zkwire.ts'
 
 type Stat = ReturnType<typeof statAt> | ReturnType<typeof wideStatAt>
+interface Event {
+  type: number
+  state: number
+  path: string
+}
 type Callback = (error: Error | null, stat?: Stat, value?: Buffer | string | string[]) => void
 
+const NOTIFICATION = -1
 const opcodes = { delete: 2, getData: 4, setData: 5, getChildren: 12, create: 15, close: -11 }
 
 /** The longest frame, and the most bytes of one read or of one write. */
@@ -25,6 +32,7 @@ class LeanClient {
   readonly #socket: Socket
   readonly #statAt: (view: DataView, at: number) => Stat
   readonly #calls = new Map<number, { opcode: number; callback: Callback }>()
+  readonly #watches = new Map<string, (event: Event) => void>()
   #xid = 0
   #onHandshake: (() => void) | undefined
 
@@ -52,10 +60,12 @@ class LeanClient {
     })
   }
 
-  getData(path: string, callback: Callback): void {
+  /** @param watch is called with the next event of the path */
+  getData(path: string, callback: Callback, watch?: (event: Event) => void): void {
+    if (watch !== undefined) this.#watches.set(path, watch)
     this.#begin(opcodes.getData, 5 + path.length, callback)
     this.#string(path)
-    this.#output[this.#end++] = 0
+    this.#output[this.#end++] = watch === undefined ? 0 : 1
   }
 
   getChildren(path: string, callback: Callback): void {
@@ -143,10 +153,20 @@ class LeanClient {
     return true
   }
 
+  #onEvent(at: number): void {
+    const view = this.#inputView
+    const end = at + 12 + view.getInt32(at + 8)
+    const path = this.#input.toString('latin1', at + 12, end)
+    const watch = this.#watches.get(path)
+    this.#watches.delete(path)
+    watch?.({ type: view.getInt32(at), state: view.getInt32(at + 4), path })
+  }
+
   #onReply(at: number): void {
     const bytes = this.#input
     const view = this.#inputView
     const xid = view.getInt32(at)
+    if (xid === NOTIFICATION) return this.#onEvent(at + 16)
     const call = this.#calls.get(xid)
     if (call === undefined) throw new Error(`a reply to xid ${xid}`)
     this.#calls.delete(xid)
@@ -227,17 +247,27 @@ export const lean: Make = ({ port, directory }) =>
   Promise.resolve({ open: async () => peerOf(await opened(port, statAt), directory) })
 
 export const floor: Make = ({ port, directory }) =>
-  Promise.resolve({ open: async () => new PromisedPeer(promised(await opened(port, wideStatAt)), directory) })
+  Promise.resolve({ open: async () => new FloorPeer(promised(await opened(port, wideStatAt)), directory) })
 
-function promised(client: LeanClient): PromisedClient {
+interface WatchingClient extends PromisedClient {
+  getData(path: string, watch?: () => void): Promise<unknown>
+}
+
+class FloorPeer extends PromisedPeer<WatchingClient> {
+  override async watch(path: string, fired: () => void): Promise<void> {
+    await this.client.getData(path, () => void Promise.resolve().then(fired))
+  }
+}
+
+function promised(client: LeanClient): WatchingClient {
   const call = <T>(begin: (callback: Callback) => void, result: (stat: Stat, value: unknown) => T): Promise<T> =>
     new Promise((resolve, reject) => {
       begin((error, stat, value) => (error === null ? resolve(result(stat as Stat, value)) : reject(error)))
     })
   return {
-    getData: path =>
+    getData: (path, watch) =>
       call(
-        done => client.getData(path, done),
+        done => client.getData(path, done, watch),
         (stat, data) => ({ data, stat }),
       ),
     getChildren: path =>
@@ -292,7 +322,7 @@ function peerOf(client: LeanClient, directory: string): Peer {
   }
   return {
     drive: (op, inFlight, gauge) => driveCallbacks(inFlight, gauge, begin[op]),
-    watch: () => Promise.reject(new Error('the leanest client has no watches')),
+    watch: (path, fired) => new Promise(resolve => client.getData(path, thenOrFail(resolve), fired)),
     close: () => new Promise(resolve => client.close(resolve)),
   }
 }

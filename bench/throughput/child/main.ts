@@ -2,7 +2,7 @@
 // May import: bench/throughput/workloads.ts, src/index.ts, src/protocol/index.ts, src/recipes/index.ts.
 import type { SubjectName, Sample, Task } from '../workloads.ts'
 import type { Make } from './subject.ts'
-import { handOver, handOverInTurns } from './hand-over.ts'
+import { handOver } from './hand-over.ts'
 import { inTurns, steady } from './steady.ts'
 import { floor, lean } from './lean.ts'
 import { memory, notifications, opening } from './sessions.ts'
@@ -24,8 +24,7 @@ const makers: Record<Exclude<SubjectName, 'curator'>, Make> = {
 async function measure(task: Task): Promise<Sample | 'ready'> {
   const { measure, subject } = task
   if (subject === 'curator') throw new Error('Curator is measured by a Java program')
-  if (measure.is === 'handOver')
-    return task.isInTurns === true ? handOverInTurns(task, measure) : handOver(task, measure)
+  if (measure.is === 'handOver') return handOver(task, measure)
   const made = await makers[subject](task)
   switch (measure.is) {
     case 'steady':

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { paths, type Sample } from '../workloads.ts'
 import type { Subject, Peer } from './subject.ts'
+import { answerTurns } from './turns.ts'
 
 const openAll = (subject: Subject, count: number): Promise<Peer[]> =>
   Promise.all(Array.from({ length: count }, () => subject.open()))
@@ -83,15 +84,17 @@ const sumOf = (samples: readonly Sample[]): Sample => ({
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
-const BURSTS = 24
 const WARM_UP = 8
+const BURSTS_OF_A_TURN = 2
 
-/** The parent process changes a node that every session watches. Setting the watches again is not measured. */
-export async function notifications(subject: Subject, sessions: number): Promise<Sample> {
+/**
+ * The parent process changes a node that every session watches. Setting the watches again is not measured. Measures a turn
+ * at each request of the parent process, until it requests the end.
+ */
+export async function notifications(subject: Subject, sessions: number): Promise<'ready'> {
   const peers: Peer[] = []
   while (peers.length < sessions) peers.push(...(await openAll(subject, Math.min(100, sessions - peers.length))))
-  const samples: Sample[] = []
-  for (let burst = 0; burst < BURSTS; burst++) {
+  const burst = async (): Promise<Sample> => {
     let left = sessions
     let allFired: () => void = () => undefined
     const all = new Promise<void>(resolve => (allFired = resolve))
@@ -102,12 +105,18 @@ export async function notifications(subject: Subject, sessions: number): Promise
     const ready = once(process, 'message')
     process.send?.('change')
     await ready
-    const sample = await measured(sessions, () => {
+    return measured(sessions, () => {
       process.send?.('now')
       return all
     })
-    if (burst >= WARM_UP) samples.push(sample)
   }
+  const bursts = async (count: number): Promise<Sample> => {
+    const samples: Sample[] = []
+    while (samples.length < count) samples.push(await burst())
+    return sumOf(samples)
+  }
+  await bursts(WARM_UP)
+  await answerTurns(() => bursts(BURSTS_OF_A_TURN))
   await closeAll(peers)
-  return sumOf(samples)
+  return 'ready'
 }
