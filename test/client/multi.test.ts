@@ -1,7 +1,6 @@
 // A multi with a scripted server. test/client/real-server.test.ts has what real servers do.
 import { expect } from 'chai'
-import { aclOf } from '../../src/client/acl.ts'
-import { opcodes, operations, type ACL } from '../../src/protocol/index.ts'
+import { opcodes, operations } from '../../src/protocol/index.ts'
 import { failureOf } from '../support/settled.ts'
 import { scriptedSession } from '../support/scripted-session.ts'
 
@@ -26,18 +25,6 @@ describe('a multi', () => {
     op.create = '/b'
     connection.reply(await connection.next(), { body: [deleted] })
     expect(await done).to.deep.equal([undefined])
-  })
-
-  it('is built by a transaction from the bytes and the ACL as they were at each call', async () => {
-    const { client, connection } = await scriptedSession()
-    const [data, acl] = [Buffer.from('ours'), [aclOf('world', 'anyone')]]
-    const transaction = client.transaction().create('/a', data, { acl }).setData('/b', data)
-    data.fill('X')
-    Object.assign(acl[0] as ACL, { perms: 0 })
-    transaction.commit().catch(() => undefined)
-    const { body } = (await connection.next()) as { body: { body: { data: Buffer; acl?: ACL[] } }[] }
-    expect(body.map(item => String(item.body.data))).to.deep.equal(['ours', 'ours'])
-    expect(body[0]?.body.acl).to.deep.equal([aclOf('world', 'anyone')])
   })
 
   it('sends the version that each operation expects; -1, any version, if it names none', async () => {

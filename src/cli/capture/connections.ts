@@ -1,8 +1,7 @@
 // All TCP connections of a capture: which end is the server, what each end sent, and what the capture lacks.
+import type { End } from '../conversation/conversation.ts'
 import type { Segment } from './segment.ts'
 import { Stream } from './stream.ts'
-
-export type End = 'client' | 'server'
 
 /** Receives what happens on one connection, in the order in which its ends saw it. */
 export interface ConnectionListener {

@@ -1,7 +1,8 @@
 // The bytes of connections, from segments in every order. What a connection has sent is one text for each end.
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Connections, type End } from '../../../src/cli/capture/connections.ts'
+import { Connections } from '../../../src/cli/capture/connections.ts'
+import type { End } from '../../../src/cli/conversation/conversation.ts'
 import type { Segment } from '../../../src/cli/capture/segment.ts'
 
 const CLIENT = '10.0.0.1:40000'

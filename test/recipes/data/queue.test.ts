@@ -287,19 +287,6 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
     await close()
   })
 
-  itInVirtualTime('puts the bytes of the call, also if it sends them again later', async () => {
-    const { client, faultyDial } = await fixture.openWithFaults()
-    const queue = queueOf(client)
-    const bytes = Buffer.from('abc')
-    const lost = faultyDial.dropRequest(opcodes.multi)
-    const putting = queue.put(bytes)
-    bytes.fill('x')
-    await Promise.all([lost, putting])
-    await using item = await queue.take()
-    expect(textOf(item)).to.equal('abc')
-    await close()
-  })
-
   itInVirtualTime(
     'takes an item again whose mark another client has deleted between two replies of take()',
     async () => {

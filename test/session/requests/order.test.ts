@@ -149,12 +149,4 @@ describe('ordering', () => {
     await closing
     expect(received).to.deep.equal(['reply', 'closed'])
   })
-
-  it('copies the data of a call, so that later changes are not sent', async () => {
-    const { client, connection } = await scriptedSession()
-    const data = Buffer.from('before')
-    client.setData('/a', data).catch(() => undefined)
-    data.fill('x')
-    expect((await connection.next()).body).to.deep.include({ data: Buffer.from('before') })
-  })
 })
