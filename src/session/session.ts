@@ -329,8 +329,6 @@ export class Session implements RequestsOwner, HostProviderOwner {
 
   dial(host: Address, timeout: number): void {
     this.#settings.clock.clearTimeout(this.#dialTimer)
-    this.lease.check()
-    if (isTerminal(this.state)) return
     this.diagnostics.onAttempt(host)
     const version = this.#versions.of(keyOf(host), this.#settings.clock.now())
     this.#connection = new Connection(host, version, timeout, this.#settings, this)
