@@ -94,7 +94,7 @@ export const recipes: readonly BugsOfFile[] = [
   },
   {
     file: 'src/recipes/coordination/leader-election.ts',
-    caughtBy: 'test/recipes/coordination/pace-of-terms.test.ts',
+    caughtBy: 'test/recipes/coordination/leader-changes.test.ts',
     bugs: [
       {
         bug: 'a function of lead() that ends at once leads again without a pause',

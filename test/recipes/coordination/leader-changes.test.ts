@@ -1,11 +1,11 @@
-// What changes() of a LeaderElection keeps in memory while leaders change.
+// What a LeaderElection costs while leaders change: what changes() keeps in memory and reads, and how often lead() leads.
 import { expect } from 'chai'
 import { LeaderElection } from '../../../src/recipes/index.ts'
 import { dependentSignalCount } from '../../support/dependent-signals.ts'
 import { onBothServers } from '../fixture.ts'
 
-onBothServers('changes() of LeaderElection', (fixture, { itInVirtualTime }) => {
-  itInVirtualTime('keeps nothing of earlier leaders: neither signals nor listeners', async () => {
+onBothServers('LeaderElection while leaders change', (fixture, { itInVirtualTime }) => {
+  itInVirtualTime('changes() keeps nothing of earlier leaders: neither signals nor listeners', async () => {
     const [client, observer] = [await fixture.open(), await fixture.open()]
     const stop = new AbortController()
     const election = new LeaderElection(client, fixture.path)
@@ -32,7 +32,7 @@ onBothServers('changes() of LeaderElection', (fixture, { itInVirtualTime }) => {
   })
 
   itInVirtualTime(
-    'reads at most 60 times in 10 s while each leader that it lists is gone when it reads it',
+    'changes() reads at most 60 times in 10 s while each leader that it lists is gone when it reads it',
     async () => {
       const observer = await fixture.open()
       const held = await new LeaderElection(await fixture.open(), fixture.path).campaign()
@@ -49,4 +49,18 @@ onBothServers('changes() of LeaderElection', (fixture, { itInVirtualTime }) => {
       await held.release()
     },
   )
+
+  itInVirtualTime('lead() runs a callback that ends at once at most 30 times in 10 s', async () => {
+    const client = await fixture.open()
+    const stop = new AbortController()
+    let terms = 0
+    const callback = () => {
+      if (++terms === 100) stop.abort()
+    }
+    const leading = new LeaderElection(client, fixture.path).lead(callback, { signal: stop.signal })
+    await Promise.race([leading, fixture.sleep(10_000)])
+    stop.abort()
+    await leading
+    expect(terms).to.be.within(10, 30)
+  })
 })

@@ -1,7 +1,7 @@
 // Waiters that look ahead, when contenders leave in unusual ways.
 import { expect } from 'chai'
 import { perms } from '../../../src/index.ts'
-import { opcodes } from '../../../src/protocol/index.ts'
+import { opcodes, parentOf } from '../../../src/protocol/index.ts'
 import { ReadWriteLock, revoke } from '../../../src/recipes/index.ts'
 import { FaultyDial } from '../../support/faulty-dial.ts'
 import { Contenders, deleteBoth, type Contender } from './contenders.ts'
@@ -177,6 +177,20 @@ for (const lock of ['Mutex', 'TicketMutex'] as const)
       for (const each of [first, second, third, fourth]) await all.release(each)
     })
   })
+
+describe('a waiter of a TicketMutex that looks ahead', () => {
+  let all: Contenders
+  beforeEach(async () => (all = await Contenders.of('TicketMutex')))
+  afterEach(() => all.close())
+
+  it('ignores a number in the directory that is larger than that of its ticket', async () => {
+    const [first, second] = await all.queueUp(2)
+    await first.client.setData(parentOf(first.path), '2000000000')
+    const third = await all.join(await all.open())
+    expect([second.isHolding, third.isHolding]).to.deep.equal([false, false])
+    for (const each of [first, second, third]) await all.release(each)
+  })
+})
 
 describe('a waiter of a Mutex that looks ahead', () => {
   let all: Contenders
