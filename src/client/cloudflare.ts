@@ -5,9 +5,10 @@ import { parseConnectString } from '../session/servers/connect-string.ts'
 import { cloudflare } from '../transport/cloudflare.ts'
 import type { Client } from './client.ts'
 import { openSession, type Target } from './connect.ts'
-import { checkOptions, commonChecks, optional, settingsOf, type CommonOptions, type Settings } from './options.ts'
+import { checkOptions, commonChecks, orNull, settingsOf, type CommonOptions, type Settings } from './options.ts'
 import type { Outages } from './outages.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
+import { aBoolean } from './validation.ts'
 
 export { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
 export type { CommonOptions } from './options.ts'
@@ -28,7 +29,7 @@ export interface ConnectOptions extends CommonOptions {
   tls?: boolean | undefined
 }
 
-const checks: Checks<ConnectOptions> = { ...commonChecks, tls: optional.boolean }
+const checks: Checks<ConnectOptions> = orNull({ ...commonChecks, tls: aBoolean })
 
 /**
  * Opens a session with one of the servers, as `connect` of `zkwire` does. Looks up no SRV records.

@@ -14,10 +14,19 @@ import { shuffledLookup, systemLookup, tcp } from '../transport/tcp.ts'
 import type { Dial } from '../transport/transport.ts'
 import type { Client } from './client.ts'
 import { openSession, type Target } from './connect.ts'
-import { checkOptions, commonChecks, optional, settingsOf, type CommonOptions, type Settings } from './options.ts'
+import {
+  aNumber,
+  checkOptions,
+  commonChecks,
+  orNull,
+  settingsOf,
+  type CommonOptions,
+  type Settings,
+} from './options.ts'
 import type { Outages } from './outages.ts'
 import { followEnsemble } from './reconfig-following.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
+import { aBoolean, aFunction } from './validation.ts'
 
 /**
  * Options of {@link connect} and {@link supervise}.
@@ -65,17 +74,15 @@ export interface ConnectOptions extends CommonOptions {
 
 const isDomain = (value: unknown): boolean => typeof value === 'string' && /^[^\s./:]+(\.[^\s./:]+)*$/.test(value)
 
-const checks: Checks<ConnectOptions> = {
+const checks: Checks<ConnectOptions> = orNull({
   ...commonChecks,
-  tls: optional.orNull(
-    mustBe('true, false or options of node:tls', value => ['boolean', 'object'].includes(typeof value)),
-  ),
-  dial: optional.function,
-  followEnsemble: optional.boolean,
-  srvRefreshInterval: optional.number,
-  srvDomain: optional.orNull(mustBe('a domain, such as example.org', isDomain)),
-  resolveSrv: optional.function,
-}
+  tls: mustBe('true, false or options of node:tls', value => ['boolean', 'object'].includes(typeof value)),
+  dial: aFunction,
+  followEnsemble: aBoolean,
+  srvRefreshInterval: aNumber(),
+  srvDomain: mustBe('a domain, such as example.org', isDomain),
+  resolveSrv: aFunction,
+})
 
 /**
  * Opens a session. Tries the servers in random order until one of them accepts, again and again if a server may accept

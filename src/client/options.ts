@@ -127,44 +127,44 @@ export type Settings = SessionSettings
  * Returns a check for a number above 0.
  * @param least smallest allowed value. It is 1 for values that are sent as whole milliseconds
  */
-const aNumber = (least = 0): Check =>
+export const aNumber = (least = 0): Check =>
   mustBe(
     `a number ${least > 0 ? `from ${least}` : 'above 0'} to ${LONGEST_TIMER}`,
     (value: unknown) => typeof value === 'number' && value > 0 && value >= least && value <= LONGEST_TIMER,
   )
 
-/** Returns a check that also accepts null, which counts as left out. */
-const orNull =
-  (check: Check): Check =>
-  value =>
-    value === null ? undefined : check(value)
+/** Returns the checks, which then also accept null: it counts as left out. */
+export const orNull = <O>(checks: Checks<O>): Checks<O> =>
+  Object.fromEntries(
+    Object.entries<Check>(checks).map(([name, check]): [string, Check] => [
+      name,
+      value => (value === null ? undefined : check(value)),
+    ]),
+  ) as Checks<O>
 
 const isSession = ({ id, password }: Partial<NonNullable<CommonOptions['session']>>): boolean =>
   typeof id === 'bigint' && password instanceof Uint8Array
 
 export const commonChecks: Checks<CommonOptions> = {
-  sessionTimeout: orNull(aNumber(1)),
-  connectTimeout: orNull(aNumber()),
-  attemptTimeout: orNull(aNumber()),
-  signal: orNull(aSignal),
-  readOnly: orNull(aBoolean),
-  asksLeader: orNull(aBoolean),
-  session: orNull(mustBe('{id, password}, a bigint and a Uint8Array', isSession)),
-  auth: orNull(mustBe('a list of {scheme, auth}', isListOfObjects)),
-  sasl: orNull(mustBe('a mechanism, such as digestMd5(…)', (value: unknown) => hasMethod(value, 'start'))),
-  maxRequestBytes: orNull(aNumber()),
-  maxReplyBytes: orNull(aNumber()),
-  maxPending: orNull(aNumber()),
-  clock: orNull(mustBe('a clock', (value: unknown) => hasMethod(value, 'wallNow'))),
-  random: orNull(aFunction),
-  onFrame: orNull(aFunction),
-  onConnectionError: orNull(aFunction),
-  onOutage: orNull(aFunction),
-  onUncaughtError: orNull(aFunction),
+  sessionTimeout: aNumber(1),
+  connectTimeout: aNumber(),
+  attemptTimeout: aNumber(),
+  signal: aSignal,
+  readOnly: aBoolean,
+  asksLeader: aBoolean,
+  session: mustBe('{id, password}, a bigint and a Uint8Array', isSession),
+  auth: mustBe('a list of {scheme, auth}', isListOfObjects),
+  sasl: mustBe('a mechanism, such as digestMd5(…)', (value: unknown) => hasMethod(value, 'start')),
+  maxRequestBytes: aNumber(),
+  maxReplyBytes: aNumber(),
+  maxPending: aNumber(),
+  clock: mustBe('a clock', (value: unknown) => hasMethod(value, 'wallNow')),
+  random: aFunction,
+  onFrame: aFunction,
+  onConnectionError: aFunction,
+  onOutage: aFunction,
+  onUncaughtError: aFunction,
 }
-
-/** Checks of options that an entry point adds. */
-export const optional = { boolean: orNull(aBoolean), function: orNull(aFunction), number: orNull(aNumber()), orNull }
 
 /** @throws ZooKeeperError BADARGUMENTS if an option is unknown or invalid */
 export function checkOptions<O extends object>(options: O, checks: Checks<O>): void {

@@ -191,14 +191,14 @@ export const LegacyConnectResponse = record('ConnectResponse', f => ({
  * @example
  * records.RequestHeader.encode({ xid: 1, type: constants.opcodes.exists }).toString('hex') // => '0000000100000003'
  */
-export const RequestHeader = record('RequestHeader', f => ({ xid: f.int(), type: f.int() }))
+export const RequestHeader = /* @__PURE__ */ record('RequestHeader', f => ({ xid: f.int(), type: f.int() }))
 
 /**
  * @example
  * const record = { xid: 1, zxid: 2n, err: errnos.NONODE }
  * records.ReplyHeader.encode(record).toString('hex') // => '000000010000000000000002ffffff9b'
  */
-export const ReplyHeader = record('ReplyHeader', f => ({ xid: f.int(), zxid: f.long(), err: f.int() }))
+export const ReplyHeader = /* @__PURE__ */ record('ReplyHeader', f => ({ xid: f.int(), zxid: f.long(), err: f.int() }))
 
 /**
  * The body without fields, for example of pings and of replies to delete.
