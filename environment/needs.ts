@@ -223,6 +223,8 @@ export const runtimes = npmTools('runtimes', 'the runtimes', 'each of them passe
   ...{ mocha: '^12.0.0', vitest: '^4.1.0' },
 })
 
+export const workerd = npmTools('workerd', 'workerd', 'the runtime of Cloudflare Workers', { workerd: '^1.0.0' })
+
 /** StrykerJS 10 needs Node 22, and runs mocha 11 at most. */
 export const mutationTools = npmTools('mutants-tools', 'StrykerJS', 'makes the mutants', {
   node: nodeBinary('^22.0.0'),

@@ -1,5 +1,5 @@
 // `npm run size`: bundles small programs with the built package, and prints their sizes.
-import { build } from 'esbuild'
+import { build, type Metafile } from 'esbuild'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
@@ -29,9 +29,10 @@ export interface Size {
   imports: readonly string[]
 }
 
-export async function sizeOf(program: keyof typeof programs): Promise<Size> {
+/** Bundles a module, minified, with all its imports except those of the runtime. */
+export async function bundleOf(source: string): Promise<{ code: string; metafile: Metafile }> {
   const { outputFiles, metafile } = await build({
-    stdin: { contents: programs[program], resolveDir: root },
+    stdin: { contents: source, resolveDir: root },
     absWorkingDir: root,
     outfile: 'bundle.js',
     bundle: true,
@@ -42,7 +43,12 @@ export async function sizeOf(program: keyof typeof programs): Promise<Size> {
     write: false,
     logLevel: 'silent',
   })
-  const bundle = outputFiles[0]?.contents ?? new Uint8Array()
+  return { code: outputFiles[0]?.text ?? '', metafile }
+}
+
+export async function sizeOf(program: keyof typeof programs): Promise<Size> {
+  const { code, metafile } = await bundleOf(programs[program])
+  const bundle = Buffer.from(code)
   const output = metafile.outputs['bundle.js']
   const inputs = Object.entries(output?.inputs ?? {})
   return {
