@@ -6,7 +6,12 @@ import { readDocument } from '../../support/document.ts'
 
 const root = new URL('../../..', import.meta.url)
 
-/** The cost of a call is measured anew at the latest after so many commits that change the session. */
+/** The cited tables, in the order of the page, and the folders on which their figures depend. */
+const TABLES = [
+  { figures: 'the cost of a call', folders: ['src/session'] },
+  { figures: 'the time of a hand-over', folders: ['src/recipes/node', 'src/recipes/queue', 'src/recipes/locks'] },
+]
+/** They are measured anew at the latest after so many commits that change these folders. */
 const MOST = 15
 
 /** Returns what git prints, or undefined if it fails. */
@@ -15,27 +20,30 @@ const git = async (...args: string[]): Promise<string | undefined> => {
   return result?.stdout.trim()
 }
 
-describe('the cited cost of a call', () => {
+describe('the figures that bench/profiles.md cites', () => {
   const commits = [...readDocument('bench/profiles.md').matchAll(/measured on commit `([0-9a-f]{7,40})`/g)]
 
-  it('has the commit on which it was measured', () => {
-    expect(commits).to.have.length(1)
+  it('have the commits on which they were measured', () => {
+    expect(commits).to.have.length(TABLES.length)
   })
 
-  it(`is of a commit that at most ${MOST} later commits of src/session follow`, async function () {
-    const commit = commits[0]?.[1] ?? ''
-    const later = await git('rev-list', '--count', `${commit}..HEAD`, '--', 'src/session')
-    const isComplete = (await git('rev-parse', '--is-shallow-repository')) === 'false'
-    if (later === undefined && !isComplete) {
-      // A package has no history, and a shallow clone only the end of it. The first commit there seems to change every file.
-      const known = Number((await git('rev-list', '--count', 'HEAD', '--', 'src/session')) ?? 0)
-      expect(known, 'commits of src/session in a history that begins after the cited one').to.be.at.most(MOST + 1)
-      console.warn(
-        `      not compared: this checkout has no commit ${commit}; fetch the whole history of the repository`,
+  for (const [i, { figures, folders }] of TABLES.entries())
+    it(`include ${figures}, of a commit that at most ${MOST} later commits of ${folders.join(', ')} follow`, async function () {
+      const commit = commits[i]?.[1] ?? ''
+      const later = await git('rev-list', '--count', `${commit}..HEAD`, '--', ...folders)
+      const isComplete = (await git('rev-parse', '--is-shallow-repository')) === 'false'
+      if (later === undefined && !isComplete) {
+        // A package has no history, and a shallow clone only the end of it. The first commit there seems to change every file.
+        const known = Number((await git('rev-list', '--count', 'HEAD', '--', ...folders)) ?? 0)
+        expect(known, 'commits of these folders in a history that begins after the cited one').to.be.at.most(MOST + 1)
+        console.warn(
+          `      not compared: this checkout has no commit ${commit}; fetch the whole history of the repository`,
+        )
+        return this.skip()
+      }
+      expect(later, `the history has no commit ${commit}`).to.be.a('string')
+      expect(Number(later), 'measure anew: see "Calls before and after a change" in bench/method.md').to.be.at.most(
+        MOST,
       )
-      return this.skip()
-    }
-    expect(later, `the history has no commit ${commit}`).to.be.a('string')
-    expect(Number(later), 'measure anew: see "Calls before and after a change" in bench/method.md').to.be.at.most(MOST)
-  })
+    })
 })
