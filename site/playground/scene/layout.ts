@@ -215,8 +215,9 @@ const BEND = { away: 8, least: 4 }
 function wireTo(box: Box, boxes: readonly Box[], place: Point, token: number): Wire {
   const others = boxes.filter(other => other !== box)
   const corners = others.flatMap(cornersOf)
-  const bends: Point[][] = [[], ...corners.map(one => [one])]
-  for (const one of corners) for (const other of corners) if (one !== other) bends.push([one, other])
+  const seen = corners.filter(corner => !others.some(other => isCrossed(other, [place, corner])))
+  const bends: Point[][] = [[], ...seen.map(one => [one])]
+  for (const one of seen) for (const other of corners) if (one !== other) bends.push([one, other])
   const direct = [place, edgeOf(box, place)]
   let [shortest, least]: [Wire, number] = [direct, Infinity]
   for (const between of bends) {
