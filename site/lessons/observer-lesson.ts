@@ -47,7 +47,7 @@ export const observer: Lesson = {
           ],
           [
             'Three: all that vote',
-            'Then one server that is down would stop all writes, as in an ensemble that has no majority.',
+            'Then each of them that is down would stop all writes. A majority can do without the others.',
           ],
           'Two of those that vote',
         ],
@@ -81,17 +81,17 @@ export const observer: Lesson = {
     },
     {
       play: [{ do: { kind: 'heal', server: 1 } }, { do: { kind: 'heal', server: 2 } }, { settle: true }],
-      text: 'We have healed both cuts, and client 1 has its answer. The logs of all four servers end with the same zxid. Now the leader crashes.',
+      text: 'We have healed both cuts, and client 1 has its answer. The logs of all four servers end with the same zxid. Between equal logs, the greater server number wins an election. Now the leader crashes.',
       focus: { server: 3 },
       question: {
         text: 'Which server leads next?',
         choices: [
           [
             'Server 4: of those that are left, it has the greatest number',
-            'The rule of the greatest number compares votes. Server 4 has none, and none can be for it.',
+            'The numbers of those are compared that can be voted for. Server 4 has no vote, and gets none.',
           ],
           'Server 2',
-          ['Server 1', 'It may vote, and its log is as long as any. But it is not the only one.'],
+          ['Server 1', 'It can win, and its log is as long as any. But its number is the smallest.'],
         ],
         play: [{ do: { kind: 'restart server', server: 3 } }, { settle: true }],
         explanation:
