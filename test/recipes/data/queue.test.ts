@@ -271,6 +271,20 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
     await close()
   })
 
+  itInVirtualTime(
+    'release() does not give back an item that is being completed, also between two attempts',
+    async () => {
+      const client = await fixture.open()
+      const queue = queueOf(client)
+      await queue.put('a')
+      const item = await queue.take()
+      fixture.embedded.faults.replace('multi', 'THROTTLEDOP', { session: client.sessionId })
+      await Promise.all([item.complete(), item.release()])
+      expect(await queue.size()).to.equal(0)
+      await close()
+    },
+  )
+
   itInVirtualTime('puts nothing if the call is cancelled between two attempts', async () => {
     const client = await fixture.open()
     const queue = queueOf(client)
