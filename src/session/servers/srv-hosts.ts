@@ -106,9 +106,9 @@ export class SrvHosts {
     this.#settings.clock.clearTimeout(this.#refreshTimer)
   }
 
+  /** Ignores lookups that end later. The provider stops the refreshing itself. */
   end(): void {
     this.#hasEnded = true
-    this.stopRefreshing()
   }
 
   /** Returns undefined if a lookup that began later has ended before: its hosts are newer. */

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { connect, type ConnectOptions } from '../../../src/client/index.ts'
 import { nodeSettingsOf, srvLookupOf } from '../../../src/client/node.ts'
-import { HostProvider } from '../../../src/session/servers/host-provider.ts'
+import { HostProvider, type Servers } from '../../../src/session/servers/host-provider.ts'
 import { newSrvHosts } from '../../../src/session/servers/srv-hosts.ts'
 import type { SrvRecord } from '../../../src/transport/srv.ts'
 import type { Address } from '../../../src/transport/transport.ts'
@@ -44,40 +44,36 @@ const advanceWithReplies = async (clock: VirtualClock, ms: number, connection: S
   }
 }
 
+/** Makes a provider whose lookups the test answers. It says what the session is told to dial, or why to leave its host. */
+function providerOf(servers: Servers) {
+  const answers: ((hosts: readonly Address[]) => void)[] = []
+  const told: string[] = []
+  const clock = new VirtualClock()
+  const settings = {
+    ...nodeSettingsOf({ clock, random: () => 0 }),
+    newSrvHosts: newSrvHosts(() => new Promise(resolve => answers.push(resolve)), 60_000),
+  }
+  const provider = new HostProvider(servers, settings, {
+    timeToConnect: () => 3000,
+    dial: ({ host }) => void told.push(host),
+    leave: reason => void told.push(reason),
+    onConnectionLost: () => undefined,
+  })
+  return { provider, answers, told, clock }
+}
+
 describe('SRV records', () => {
   it('of a lookup that the next attempt does not wait for are not dialled, because the session has one connection', async () => {
-    const answers: ((hosts: readonly Address[]) => void)[] = []
-    const dialled: string[] = []
-    const settings = {
-      ...nodeSettingsOf({ clock: new VirtualClock(), random: () => 0 }),
-      newSrvHosts: newSrvHosts(() => new Promise(resolve => answers.push(resolve)), 60_000),
-    }
-    const hosts = new HostProvider({ hosts: [], srv: NAME }, settings, {
-      timeToConnect: () => 3000,
-      dial: ({ host }) => void dialled.push(host),
-      leave: () => undefined,
-      onConnectionLost: () => undefined,
-    })
-    for (let i = 0; i < 2; i++) hosts.dialNext()
+    const { provider, answers, told } = providerOf({ hosts: [], srv: NAME })
+    for (let i = 0; i < 2; i++) provider.dialNext()
     for (const [i, answer] of answers.entries()) answer([{ host: `zk${i}`, port: 2181 }])
     await settle()
-    expect(dialled).to.deep.equal(['zk1'])
-    hosts.end()
+    expect(told).to.deep.equal(['zk1'])
+    provider.end()
   })
 
   it('of a lookup that began before another one has ended are ignored, because they are older', async () => {
-    const answers: ((hosts: readonly Address[]) => void)[] = []
-    const dialled: string[] = []
-    const settings = {
-      ...nodeSettingsOf({ clock: new VirtualClock(), random: () => 0 }),
-      newSrvHosts: newSrvHosts(() => new Promise(resolve => answers.push(resolve)), 60_000),
-    }
-    const provider = new HostProvider({ hosts: [{ host: 'old', port: 2181 }] }, settings, {
-      timeToConnect: () => 3000,
-      dial: ({ host }) => void dialled.push(host),
-      leave: reason => void dialled.push(reason),
-      onConnectionLost: () => undefined,
-    })
+    const { provider, answers, told } = providerOf({ hosts: [{ host: 'old', port: 2181 }] })
     // While connected, the records are looked up. Then the connection is lost, and they are looked up again.
     provider.setServers({ hosts: [], srv: NAME })
     provider.dialNext()
@@ -85,8 +81,19 @@ describe('SRV records', () => {
     await settle()
     answers[0]?.([{ host: 'old', port: 2181 }])
     await settle()
-    expect(dialled).to.deep.equal(['new'])
+    expect(told).to.deep.equal(['new'])
     provider.end()
+  })
+
+  it('of a lookup that ends after the session are ignored, and leave no timer', async () => {
+    const { provider, answers, told, clock } = providerOf({ hosts: [], srv: NAME })
+    provider.dialNext()
+    provider.setServers({ hosts: [], srv: NAME })
+    provider.end()
+    for (const answer of answers) answer([{ host: 'late', port: 2181 }])
+    await settle()
+    expect(told).to.deep.equal([])
+    expect([answers.length, clock.pendingTimers]).to.deep.equal([2, 0])
   })
 
   it('provide hosts and ports, regardless of priority and weight; the rest of the string is the chroot', async () => {
