@@ -190,6 +190,18 @@ describe('in this process, zkwire', () => {
       await following.ended
     })
 
+    it('--follow removes the watches on a semaphore that are left when another one has fired', async () => {
+      await using _first = await new Semaphore(zk, '/semaphore', 2).acquire()
+      const following = start(['who', '--follow', '/semaphore'])
+      await until(() => following.out.includes('holds'))
+      const session = server.snapshot().sessions.find(({ id }) => id !== zk.sessionId)?.id
+      const removal = server.faults.delay('removeWatches', 0, { session })
+      await using _second = await new Semaphore(zk, '/semaphore', 2).acquire()
+      await removal.triggered
+      following.signals.deliver('SIGINT')
+      await following.ended
+    })
+
     it('shows the holder of a permit once, although it is in the gate too', async () => {
       const path = '/semaphore'
       await using held = await new Semaphore(zk, path, 1).acquire()
