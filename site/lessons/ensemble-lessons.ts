@@ -88,7 +88,7 @@ export const quorum: Lesson = {
         choices: [
           [
             'Its answer: the leader has the write in its log',
-            'The leader is one of three. If the other two elect a leader, they know nothing of this write.',
+            'The leader is one of three. If the other two reach each other again, they elect a leader that knows nothing of this write.',
           ],
           [
             'An error at once: the leader is alone',
@@ -101,7 +101,7 @@ export const quorum: Lesson = {
           { wait: 1500 },
         ],
         explanation:
-          'The write waits. The leader has it in its log, and nobody else has. One of three is no majority, so the leader must not say that the write counts: the other two could elect another leader without it.',
+          'The write waits. The leader has it in its log, and nobody else has. One of three is no majority, so the leader must not say that the write counts. If the other two reach each other again, they elect a leader without it.',
         focus: { client: 2 },
       },
     },
@@ -204,7 +204,7 @@ export const election: Lesson = {
           { settle: true },
         ],
         explanation:
-          'A leader that has heard from no majority for five ticks stops. Client 2 has lost its connection, and cannot know whether `/lost` was created. Meanwhile client 1 has created `/kept` through the new leader, and its zxid begins with the new epoch.',
+          'A leader that has heard from no majority for five ticks stops. Client 2 has lost its connection, has found server 2, and cannot know whether `/lost` was created. Meanwhile client 1 has created `/kept` through the new leader, and its zxid begins with the new epoch.',
         focus: { server: 3 },
       },
     },
@@ -263,7 +263,7 @@ export const election: Lesson = {
     },
     {
       play: [{ untilMessage: { kind: 'diff' } }, { wait: 2 }],
-      text: 'Server 1 leads, in a third epoch. Server 3 has told it where its log ends, and gets what it lacks: `/b`.',
+      text: 'Server 1 has won, and is to lead in a third epoch. Server 3 has told it where its log ends, and gets what it lacks: `/b`.',
       focus: { message: { kind: 'diff' } },
       question: {
         text: 'When may the new leader serve clients?',
@@ -317,7 +317,7 @@ export const catchUp: Lesson = {
           'The leader sends the one write that server 1 lacks',
           [
             'The leader sends all its nodes',
-            'It could, but it would be much for one missing write. The leader remembers its last writes.',
+            'It could, but that would be a lot for one missing write. The leader remembers its last writes.',
           ],
         ],
         play: [{ do: { kind: 'heal', server: 1 } }, { untilMessage: { kind: 'diff' } }, { wait: 2 }],
@@ -339,7 +339,7 @@ export const catchUp: Lesson = {
           ],
           [
             'The last ten writes, because they are the newest ones',
-            'Each write builds on those before. With the last ten alone, server 1 would be wrong in all that came between.',
+            'Each write builds on those before. Those in between may have changed other nodes, and server 1 would never hear of that.',
           ],
           'All nodes and all sessions',
         ],

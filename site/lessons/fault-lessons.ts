@@ -217,7 +217,7 @@ export const cutOffFollower: Lesson = {
         ],
         play: [{ do: { kind: 'call', client: 1, call: { op: 'get', path: '/a', watch: false } } }, { settle: true }],
         explanation:
-          '`old`. Each server answers reads from its own copy, without asking the others. A read can be old in ZooKeeper; a client that must see a write of which it has heard calls `sync` first: its server then catches up with the leader.',
+          '`old`. Each server answers reads from its own copy, without asking the others. A read can be old in ZooKeeper. A client that must see a write of which it has heard calls `sync` first: its server then catches up with the leader.',
         focus: { frame: { kind: 'answer', client: 1 } },
       },
     },
@@ -251,7 +251,7 @@ export const cutOffFollower: Lesson = {
     },
     {
       play: [],
-      text: 'For more than five seconds, the leader has heard nothing of client 1. It is the leader that expires sessions, and the session timeout is ten seconds.',
+      text: 'The leader heard nothing of client 1 for more than five seconds. It is the leader that expires sessions, and the session timeout is ten seconds.',
       focus: { client: 1 },
       question: {
         text: 'Why does the session of client 1 live on?',
@@ -451,7 +451,7 @@ export const reconnectStorm: Lesson = {
     },
     {
       play: [],
-      text: 'The server is back in a moment. Twelve clients want to connect, and each has watches to set again.',
+      text: 'The server will be back in a moment. Twelve clients want to connect, and each waiter has watches to set again.',
       focus: { server: 1 },
       question: {
         text: 'When do they come?',
@@ -474,7 +474,7 @@ export const reconnectStorm: Lesson = {
     },
     {
       play: [],
-      text: 'Each waiter has sent one `setWatches`, with the paths of all its watches, and the last zxid that it has seen.',
+      text: 'Each waiter has sent one `setWatches`, with the paths of all its watches. It also contains a zxid: the number of the last write that the waiter has seen.',
       focus: { frame: { kind: 'request', op: 'setWatches' } },
       question: {
         text: 'What is the zxid for?',

@@ -206,7 +206,7 @@ export const oneTrip: Lesson = {
     },
     {
       play: [],
-      text: 'Nothing is for free. Look at the counters: this release has notified more than one client, because a contender also watches the one before its predecessor.',
+      text: 'Nothing is free. Look at the counters: this release has notified more than one client, because a waiter also watches the one before its predecessor.',
       speaksOfCounters: true,
       focus: { client: 3 },
       question: {
@@ -256,7 +256,7 @@ export const tickets: Lesson = {
         ],
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
         explanation:
-          'Client 2 knew that only client 1 was ahead. In one transaction, client 1 has deleted its node and has written its number to `/lock`. Client 3 has read that number: it is prepared for the next release.',
+          'Client 2 knew that only client 1 was ahead. In one transaction, client 1 has deleted its node and has written its number to the node above it. Client 3 has read that number: it is prepared for the next release.',
         focus: { frame: { kind: 'request', op: 'getData', client: 3 } },
       },
     },
@@ -280,7 +280,7 @@ export const tickets: Lesson = {
         ],
         play: [{ do: { kind: 'release', client: 2 } }, { settle: true }],
         explanation:
-          'As many. The price: each release writes to `/lock`, and clients of other libraries cannot join, because their names are not these numbers.',
+          'As many. The price: each release also writes to the node above, and clients of other libraries cannot join, because their names are not these numbers.',
         focus: { client: 3 },
       },
     },
@@ -309,7 +309,7 @@ export const readersHerd: Lesson = {
         choices: [
           [
             'One: the next in the queue',
-            'The next one is a reader. There is no reason for which the others must wait until it has read.',
+            'The next one is a reader. There is no reason why the others must wait until it has read.',
           ],
           ['Two: the next, and the one behind it', 'No reader watches a reader. Look again at what a reader watches.'],
           'All eight readers',
