@@ -193,7 +193,9 @@ export class OneShotWatches {
     const fired = firedBy[eventType]
     if (fired === undefined) return undefined
     const [first, second] = fired.tables as [ServerTable, ServerTable?]
-    const watches = this.#fireTable(first, serverPath)
+    // setWatches reports a node that is missing as deleted, and leaves an `exist` watch on it at the server.
+    const left = eventType === eventTypes.NodeDeleted ? 'exist' : undefined
+    const watches = this.#fireTable(first, serverPath, left)
     return {
       type: fired.type,
       watches: second === undefined ? watches : [...watches, ...this.#fireTable(second, serverPath)],
@@ -229,12 +231,16 @@ export class OneShotWatches {
     return entry
   }
 
-  #fireTable(table: ServerTable, serverPath: string): readonly Watch[] {
+  /** @param left the kind of the watches that stay armed */
+  #fireTable(table: ServerTable, serverPath: string, left?: WatchKind): readonly Watch[] {
     const entry = this.#table(table)?.get(serverPath)
     if (entry?.armed === undefined) return NONE
-    const watches = listOf(entry.armed)
-    entry.armed = undefined
-    for (const watch of watches) this.#unregister(watch)
+    const all = listOf(entry.armed)
+    const watches = left === undefined ? all : all.filter(({ armed }) => armed !== left)
+    for (const watch of watches) {
+      entry.armed = minus(entry.armed, watch)
+      this.#unregister(watch)
+    }
     this.#dropIfIdle(table, serverPath, entry)
     return watches
   }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { connect, type Client } from '../../../src/index.ts'
+import { connect, type Client, type WatchEvent } from '../../../src/index.ts'
 import { NodeWatch } from '../../../src/recipes/node/node-watch.ts'
 import { Server } from '../../../src/server/index.ts'
 import { sharedServer } from '../../support/shared-server.ts'
@@ -58,6 +58,31 @@ describe('NodeWatch.watchTogether', () => {
   it('tells them apart on Apache ZooKeeper', async () => {
     await using zk = await connect((await sharedServer()).connectString)
     await tellsApart(zk)
+    await zk.deleteRecursive(PATH)
+  })
+
+  const keepsOthers = async (zk: Client) => {
+    const since = await createNodes(zk)
+    await zk.delete(`${PATH}/c`)
+    const created: WatchEvent[] = []
+    await zk.exists(`${PATH}/c`, { watch: event => void created.push(event) })
+    const watches = watchAll(zk, since)
+    await zk.sync(PATH)
+    expect(statusOf(watches)).to.deep.equal(['there', 'there', 'gone'])
+    expect(created).to.deep.equal([])
+    await zk.create(`${PATH}/c`)
+    await zk.sync(PATH)
+    expect(created.map(({ type }) => type)).to.deep.equal(['NodeCreated'])
+  }
+
+  it('leaves a watch for the creation of a missing node, as the server does', async () => {
+    await keepsOthers(client)
+    expect(server.snapshot().watches.map(({ path }) => path)).to.have.members([`${PATH}/a`, `${PATH}/b`])
+  })
+
+  it('leaves such a watch on Apache ZooKeeper', async () => {
+    await using zk = await connect((await sharedServer()).connectString)
+    await keepsOthers(zk)
     await zk.deleteRecursive(PATH)
   })
 

@@ -21,7 +21,7 @@ const views = [{}, {}]
 /** The kinds of watches that each event type fires. */
 const firedBy: Record<number, WatchKind[]> = {
   1: ['exist', 'data'],
-  2: ['data', 'exist', 'children'],
+  2: ['data', 'children'],
   3: ['data', 'exist'],
   4: ['children'],
 }

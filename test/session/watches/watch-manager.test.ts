@@ -10,7 +10,7 @@ describe('a watch', () => {
   const table: Record<Read | 'absent', Record<string, boolean>> = {
     getData: { NodeCreated: true, NodeDeleted: true, NodeDataChanged: true, NodeChildrenChanged: false },
     exists: { NodeCreated: true, NodeDeleted: true, NodeDataChanged: true, NodeChildrenChanged: false },
-    absent: { NodeCreated: true, NodeDeleted: true, NodeDataChanged: true, NodeChildrenChanged: false },
+    absent: { NodeCreated: true, NodeDeleted: false, NodeDataChanged: true, NodeChildrenChanged: false },
     getChildren: { NodeCreated: false, NodeDeleted: true, NodeDataChanged: false, NodeChildrenChanged: true },
   }
   for (const [kind, fires] of Object.entries(table) as [Read | 'absent', Record<string, boolean>][]) {
