@@ -9,6 +9,4 @@ import { server } from './bugs/server.ts'
 import { session } from './bugs/session.ts'
 import type { PlantedBug } from './planted-bug.ts'
 
-export const catalogue: readonly PlantedBug[] = [session, requests, rest, races, queue, locks, recipes, server]
-  .flat()
-  .flatMap(({ file, caughtBy, bugs }) => bugs.map(bug => ({ file, caughtBy, ...bug })))
+export const catalogue: readonly PlantedBug[] = [session, requests, rest, races, queue, locks, recipes, server].flat()

@@ -1,24 +1,20 @@
 // A bug that is planted on purpose, to check that a test catches it.
 
 /**
- * The bugs of one file that one test file must catch. A bug is worth an entry only if StrykerJS does not make it: statements
- * in another order, a wait, a sync or a clean-up that is missing, a step that comes too early or too late.
+ * A bug is worth an entry only if StrykerJS does not make it: statements in another order, a wait, a sync or a clean-up that
+ * is missing, a step that comes too early or too late.
  */
-export interface BugsOfFile {
-  /** The file that gets the bugs, one at a time. */
+export interface PlantedBug {
+  /** The file that gets the bug. */
   file: string
   /** The test file that must fail. */
   caughtBy: string
-  bugs: readonly {
-    /** What is wrong, in a sentence. It is also the bug's name. */
-    bug: string
-    /** The text to replace. It must occur in the file exactly once. */
-    from: string
-    to: string
-  }[]
+  /** What is wrong, in a sentence. It is also the bug's name. */
+  bug: string
+  /** The text to replace. It must occur in the file exactly once. */
+  from: string
+  to: string
 }
-
-export type PlantedBug = Pick<BugsOfFile, 'file' | 'caughtBy'> & BugsOfFile['bugs'][number]
 
 /** Returns the text with the bug. @throws Error if the text to replace does not occur exactly once */
 export function plant(text: string, { file, from, to }: PlantedBug): string {
