@@ -204,7 +204,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void {
     const { timeOut, readOnly } = response
     const isAlive = this.#identity.accept(response, this.lease.expired)
-    if (!isAlive) return this.#onSessionGone()
+    if (!isAlive) return this.onSessionGone()
     const connection = this.#connection as Connection
     this.#timeout = timeOut
     ClockJumps.of(this.#settings.clock).add(this.lease)
@@ -374,7 +374,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   }
 
   /** A server reports that the session is gone. If the session was never authenticated, a new one replaces it. */
-  #onSessionGone(): void {
+  onSessionGone(): void {
     if (this.#closing !== undefined) return this.#terminate('closed')
     const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
     if (wasUsed || this.id === 0n) return this.#terminate('expired')

@@ -80,6 +80,17 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(runs).to.equal(2)
   })
 
+  itInVirtualTime('runs the task again if the server refuses a write because it has expired the session', async () => {
+    const { faults } = fixture.embedded
+    let runs = 0
+    const path = await run(async zk => {
+      if (++runs === 1) faults.replace('create', 'SESSIONEXPIRED', { session: zk.sessionId })
+      const created = await zk.create('/supervised')
+      return created.path
+    })
+    expect([path, runs]).to.deep.equal(['/supervised', 2])
+  })
+
   itInVirtualTime('keeps nothing of earlier sessions at the signal of its caller', async () => {
     const stop = new AbortController()
     let runs = 0

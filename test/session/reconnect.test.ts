@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { errnos, eventTypes, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
+import { errnos, eventTypes, opcodes, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
 import { connect, type Client, type State } from '../../src/client/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
@@ -240,6 +240,30 @@ describe('reconnecting', () => {
     await clock.advance(T)
     expect(await opening.catch((error: unknown) => error)).to.include({ code: 'CONNECTTIMEOUT' })
   })
+})
+
+describe('a reply that says that the session has expired', () => {
+  // The header of the reply to a multi has no error.
+  for (const [what, write, err, results] of [
+    ['a create', (zk: Client) => zk.create('/a'), errnos.SESSIONEXPIRED, []],
+    ['a multi', (zk: Client) => zk.multi([{ check: '/a' }]), 0, [errnos.SESSIONEXPIRED]],
+  ] as const) {
+    it(`ends the session before the caller gets it (${what})`, async () => {
+      const all = await scriptedSession()
+      const { client, connection, clock } = all
+      const { leaseSignal } = client
+      const refused = failureOf(write(client)).then(error => ({ error, state: client.state }))
+      const behind = failureOf(client.getData('/b'))
+      const items = results.map(each => ({ type: opcodes.error, body: { err: each } }) as const)
+      connection.reply(await connection.next(), { err, body: items })
+      expect(await refused).to.have.property('state', 'expired')
+      expect((await refused).error).to.include({ code: 'SESSIONEXPIRED', fate: 'refused' })
+      expect(await behind).to.include({ code: 'SESSIONEXPIRED', fate: 'unknown', path: '/b' })
+      expect(leaseSignal.aborted).to.equal(true)
+      expect(connection.dropped).to.equal(true)
+      expect(clock.pendingTimers).to.equal(0)
+    })
+  }
 })
 
 describe('the connect response', () => {

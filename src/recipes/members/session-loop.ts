@@ -102,8 +102,7 @@ export class SessionLoop {
         if (client.state !== 'connected') await client.whenConnected({ signal })
         await round(this)
       } catch (error) {
-        // The server may refuse a write of a session that it has expired, before it closes the connection.
-        if (isTerminal(client.state) || isCode(error, 'CLOSED', 'SESSIONEXPIRED')) this.#finish(error)
+        if (isTerminal(client.state) || isCode(error, 'CLOSED')) this.#finish(error)
         if (!this.isRunning) return
         if (!isCode(error, 'CONNECTIONLOSS', ...TEMPORARY) && !this.#onError(error)) return
         await pace.wait(signal)

@@ -140,17 +140,17 @@ export class Request {
   /**
    * Settles the request with the server's reply. The watch is armed before the caller gets the result, because its
    * event may be in the very next frame.
-   * @returns false if the server rejected the request
+   * @returns the code of the error if the server refused the request; undefined if it did not
    * @throws JuteError if the body cannot be decoded as the reply; the request is then rejected too
    */
-  answer(err: number, body: Reader, watches: Pick<WatchManager, 'arm'>): boolean {
+  answer(err: number, body: Reader, watches: Pick<WatchManager, 'arm'>): ErrorCode | undefined {
     const { op, path, result } = this
     const { watch, expectedError } = this.details
     const isExpected = err !== 0 && expectedError?.errno === err
     if (err !== 0 && !isExpected) {
       const code = codeOf(err)
       this.fail(code, UNDECIDED.includes(code) ? 'unknown' : 'refused', { errno: err })
-      return false
+      return code
     }
     let outcome: unknown
     try {
@@ -158,7 +158,7 @@ export class Request {
     } catch (error) {
       if (error instanceof JuteError) this.fail('PROTOCOL', 'unknown', { detail: error.message, cause: error })
       else this.reject(error)
-      if (error instanceof ZooKeeperError) return false
+      if (error instanceof ZooKeeperError) return error.code
       throw error
     }
     if (watch !== undefined && op.watch !== undefined) {
@@ -167,7 +167,7 @@ export class Request {
       watches.arm(kind, watch, !this.settled)
     }
     this.resolve(outcome)
-    return true
+    return undefined
   }
 
   resolve(value: unknown): void {

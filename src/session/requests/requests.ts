@@ -28,6 +28,8 @@ export interface RequestsOwner {
   readonly lastCause: ZooKeeperError | undefined
   readonly background: { run(work: Promise<unknown>): void }
   readonly diagnostics: { onCall(request: Request): void }
+  /** A server reports that it has expired the session. */
+  onSessionGone(): void
 }
 
 export interface RequestLimits {
@@ -159,13 +161,16 @@ export class Requests {
 
   #settle(request: Request, err: number, body: Reader): void {
     this.#pending--
-    let isDone = false
+    let refusal: ErrorCode | undefined = 'PROTOCOL'
     try {
-      isDone = request.answer(err, body, this.#owner.watches)
+      refusal = request.answer(err, body, this.#owner.watches)
     } finally {
-      if (!isDone) this.#untrackWatch(request)
+      if (refusal !== undefined) this.#untrackWatch(request)
       request.onSettled?.()
     }
+    // Between the expiry and its commit, the leader refuses the session's requests, and servers keep its connection open
+    // (SessionTracker.checkSession).
+    if (refusal === 'SESSIONEXPIRED') this.#owner.onSessionGone()
   }
 
   /**
