@@ -396,14 +396,14 @@ export const lateWrite: Lesson = {
         { do: { kind: 'stop', client: 1, seconds: 15 } },
         { wait: 14_300 },
       ],
-      text: 'The same once more. Client 1 was stopped in its work, and client 2 has the lock.',
+      text: 'The same once more, but now a holder can register its token: it sends it to the store before it writes anything. Client 1 has registered its own, as the store shows, and was then stopped in its work. Client 2 has the lock now, with a greater token.',
       focus: { client: 2 },
       question: {
         text: 'What must client 2 do first, so that the late write is refused?',
         choices: [
           [
             'Read the store, then register its token, then work and write',
-            'Between its read and its token, the late write can still come. Then what it has read is old.',
+            'Between the read and the registration, the late write can still come. Then what client 2 has read is old.',
           ],
           'Register its token at the store, then read, work and write',
           [
@@ -451,14 +451,14 @@ export const reconnectStorm: Lesson = {
     },
     {
       play: [],
-      text: 'The server will be back in a moment. Twelve clients want to connect, and each waiter has watches to set again.',
+      text: 'The server will be back in a moment. All twelve clients lost their connections at the same time. Each will connect again, and each waiter has watches to set again then.',
       focus: { server: 1 },
       question: {
-        text: 'When do they come?',
+        text: 'At which moments do the twelve clients connect?',
         choices: [
           [
             'All in the same moment, as they were lost',
-            'They would, if each tried again at once. Then the server would get all of them in one moment: the clients avoid that.',
+            'They would, if each tried again after the same time. Then the server would have to serve all of them at once, and the clients avoid that.',
           ],
           'Spread over about a second, each after a random pause',
           [

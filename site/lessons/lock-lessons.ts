@@ -9,14 +9,14 @@ export const herd: Lesson = {
   steps: [
     {
       play: [{ settle: true }],
-      text: 'Twelve clients want one lock. Each has created a node in `/lock`, with a number that the server has appended. The client with the lowest number holds the lock. Each of the other eleven has listed `/lock`, and watches the list.',
+      text: 'Twelve clients want one lock. Each has created a node in `/lock`, with a number that the server has appended: 0 for client 1, 1 for client 2, and so on. The client with the lowest number holds the lock. Each of the other eleven has listed `/lock`, and watches the list: the eye counts their watches.',
       focus: { node: '/lock' },
       question: {
         text: 'Client 1 releases the lock: it deletes its node. How many clients does the server notify?',
         choices: [
           [
             'None: the clients ask again and again',
-            'Nobody asks again and again here: each client that waits has set a watch.',
+            'That would keep the server busy while nothing changes. Here each client that waits has set a watch, and asks nothing until the server notifies it.',
           ],
           [
             'One: the next in the queue',
@@ -26,22 +26,25 @@ export const herd: Lesson = {
         ],
         play: [{ do: { kind: 'release', client: 1 } }, { until: { kind: 'answer', op: 'delete' } }, { settle: true }],
         explanation:
-          'All eleven, because all of them watch the same list. Ten of them wake up for nothing: they list `/lock` again, see that it is not their turn, and have set the next watch.',
+          'All eleven, because all of them watch the same list. Ten of them wake up for nothing: they list `/lock` again, see that it is not their turn, and set the next watch with the same request.',
         focus: { server: 1 },
       },
     },
     {
       play: [],
-      text: 'Look at the counters of this release: for each waiter a notification, a request and an answer. And each answer contains the names of all that wait.',
+      text: 'Look at the counters of this release. 33 frames are a notification, a request and an answer for each of the eleven that waited. Two are the delete and its answer. With the last two, client 2, the new holder, removes its watch. Each of the eleven answers is a list: it contains the names of all that are left.',
       speaksOfCounters: true,
       question: {
         text: 'Twice as many clients: how many bytes does one release cost then?',
         choices: [
-          ['About as many', 'More clients wait, and each of them is notified and reads a list.'],
+          [
+            'About as many',
+            'Each client that waits is notified and reads a list, and there are more of them. So the bytes must grow.',
+          ],
           'About four times as many',
           [
             'About twice as many bytes',
-            'That would be so if each answer were as long as before. But each answer lists all that wait.',
+            'There are twice as many answers. But look at what is in one of them: the names of all that wait. So an answer does not stay as long as it is.',
           ],
         ],
         play: [],
@@ -239,14 +242,14 @@ export const tickets: Lesson = {
   steps: [
     {
       play: [{ settle: true }],
-      text: 'In the chain, each new holder lists the queue, because the name of its predecessor contains a UUID: a random number that no other client knows. Here the names are nothing but numbers. So a waiter knows the name of its predecessor without a list.',
-      focus: { client: 3 },
+      text: 'In the chain, each new holder lists the queue, because the name of its predecessor contains a UUID: a random number that no other client knows. Here all share one UUID, which is written in `/lock`. Below it, the names are nothing but numbers. So a waiter knows the name of its predecessor without a list.',
+      focus: { client: 2 },
       question: {
         text: 'Client 1 releases the lock. Client 2 is notified that the node of client 1 is gone. How does it know that it is first, without a list?',
         choices: [
           [
-            'It cannot know, and hopes',
-            'A lock must not rest on hope: then two clients could hold it. Client 2 knows something from the time in which it waited.',
+            'It does not know, and takes the risk',
+            'Then two clients could hold the lock at the same time. Client 2 need not guess: think of what it could learn while it waited.',
           ],
           [
             'It asks each client with a lower number, before it goes on',
@@ -376,7 +379,7 @@ export const doubleBarrier: Lesson = {
     },
     {
       play: [],
-      text: 'All three calculate. The nodes of the clients are ephemeral.',
+      text: 'All three calculate: they are inside, which the stars mark. The calculation has several parts, and after each part the clients wait for each other. The nodes of the clients are ephemeral.',
       focus: { node: '/lock' },
       question: {
         text: 'Client 1 is done, and leaves. May it go on to the next part now?',
@@ -384,7 +387,7 @@ export const doubleBarrier: Lesson = {
           'No: it waits until all have left',
           [
             'Yes: its own work is done',
-            'Then it could be two parts ahead of the others. The clients want to end together too.',
+            'Then it could begin a part while the others are still in the one before, and soon be two parts ahead. The clients want to end together too.',
           ],
         ],
         play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],

@@ -36,18 +36,18 @@ export const observer: Lesson = {
     },
     {
       play: [],
-      text: 'Servers 1 and 2 will write the proposal to their logs, and each will send an `ack`. With the observer, there are four servers.',
+      text: 'The leader has written the proposal to its own log. Servers 1 and 2 will write it to theirs, and each will send an `ack`. With the observer, there are four servers.',
       focus: { message: { kind: 'proposal' } },
       question: {
         text: 'How many of them must have the write in their logs, so that it counts?',
         choices: [
           [
             'Three, which is more than half of four',
-            'Only the servers that vote are counted. There are three of them.',
+            'A server without a vote is not counted, so four is the wrong number. Think of more than half of those that vote.',
           ],
           [
             'Three: all that vote',
-            'Then each of them that is down would stop all writes. A majority can do without the others.',
+            'Then any of them that is down would stop all writes. The servers want to go on without it.',
           ],
           'Two of those that vote',
         ],

@@ -92,6 +92,8 @@ export const order: Lesson = {
         { do: { kind: 'call', client: 1, call: { op: 'get', path: '/missing', watch: false } } },
         { do: { kind: 'call', client: 1, call: { op: 'get', path: '/a', watch: false } } },
         { until: { kind: 'request', op: 'getData' } },
+        // The requests have left the client, so that each can be seen.
+        { wait: 2 },
       ],
       text: 'The client has made three calls, one after the other: it creates `/a`, reads `/missing`, and reads `/a`. It has waited for no answer in between: all three requests are on their way.',
       focus: { client: 1 },

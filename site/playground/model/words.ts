@@ -45,6 +45,17 @@ const ROLES: Readonly<Record<Role, string>> = {
   done: 'is done',
 }
 
+/** What the star of a client means, unless it means that the client has the lock. */
+const GOALS: Partial<Readonly<Record<RecipeId, string>>> = {
+  'leader-election': 'is the leader',
+  semaphore: 'is inside',
+  barrier: 'has set the barrier, or is inside',
+  'double-barrier': 'is inside',
+}
+
+/** Says what a client of the recipe has or is that has reached what it waited for. */
+export const goalOf = (recipe: RecipeId): string => GOALS[recipe] ?? 'has the lock'
+
 /** True if a client has what its recipe gives, and the servers would say so too. */
 export const holds = ({ role, isConfirmed }: Pick<ClientPicture, 'role' | 'isConfirmed'>): boolean =>
   isActive(role) && isConfirmed
@@ -92,7 +103,9 @@ export function describeStage(picture: Picture, flying: number): string {
   const active = clients.filter(({ role }) => isActive(role))
   const states = [...looks].map(([look, count]) => `${count} ${look}`).join(', ')
   const holders =
-    active.length === 0 ? 'none holds the lock' : active.map(each => `client ${each.id} ${roleOf(each)}`).join(', ')
+    active.length === 0
+      ? `none ${goalOf(picture.story.scenario.recipe)}`
+      : active.map(each => `client ${each.id} ${roleOf(each)}`).join(', ')
   return `${plural(clients.length, 'client')}: ${states}; ${holders}; ${plural(flying, 'frame')} in flight.`
 }
 

@@ -81,7 +81,7 @@ export function App({ playground, home }: PageProps) {
               {isToRead ? 'Show its details' : 'Show its details, and what to do to it'}
             </button>
           )}
-          <Legend />
+          <Legend playground={playground} />
         </section>
         <aside class="side" aria-label="Lessons, commands and details">
           <LessonCard playground={playground} onPrint={print} />

@@ -40,6 +40,6 @@ export function StoreBox({ picture, box }: { picture: Picture; box: Box }) {
 }
 
 function textOf({ kind, client, token, isAccepted }: StoreWrite): string {
-  const what = kind === 'registration' ? 'shows ' : ''
+  const what = kind === 'registration' ? 'registers ' : ''
   return `${nameOf(client)}: ${what}${token === undefined ? 'no token' : `token ${token}`} ${isAccepted ? '✓' : '✗ refused'}`
 }

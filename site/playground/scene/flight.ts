@@ -93,11 +93,12 @@ function dotsOnRoute(route: readonly Flight[], now: number, still: boolean): Dot
   const whole = lengthOf(wire)
   const spacing = Math.min(SPACING, whole / route.length)
   let ahead = Infinity
-  return route.map(flight => {
-    // Frames that are sent in the same instant keep their distance, so that each can be seen.
-    const pixels = Math.min((still ? STILL : progressOf(flight, now)) * whole, ahead - spacing)
+  return route.map((flight, i) => {
+    // Frames that are sent in the same instant keep their distance, so that each can be seen, also at the sender.
+    const behind = (route.length - 1 - i) * spacing
+    const pixels = Math.min(Math.max((still ? STILL : progressOf(flight, now)) * whole, behind), ahead - spacing)
     ahead = pixels
-    const { x, y } = beside(wire, Math.max(0, pixels))
+    const { x, y } = beside(wire, pixels)
     const lost = flight.lostAt !== undefined && now >= flight.lostAt
     return {
       n: flight.n,

@@ -198,6 +198,14 @@ describe('in the page, the lesson', () => {
       await open.close()
     })
 
+  it('says what its star means', async () => {
+    for (const [id, meaning] of Object.entries({ herd: 'has the lock', 'double-barrier': 'is inside' })) {
+      const open = await openPlayground(browser, `lesson=${id}`)
+      expect(await open.page.locator('.legend li').allInnerTexts()).to.include(meaning)
+      await open.close()
+    }
+  })
+
   it('draws no store where none is written to', async () => {
     const open = await openPlayground(browser, 'lesson=list-after-the-wake-up')
     expect(await open.page.locator('.store').count()).to.equal(0)

@@ -83,7 +83,12 @@ const facts: Readonly<Record<string, readonly ((world: World, before: number) =>
   herd: [
     (world, before) => {
       expect(notified(world, before)).to.have.members([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
-      expect(releaseOf(world).byKind.notification).to.equal(11)
+      const kinds = world.frames.slice(before).map(({ kind, op }) => (kind === 'notification' ? kind : op))
+      const count = (name: string) => kinds.filter(kind => kind === name).length
+      expect(releaseOf(world).frames).to.equal(kinds.length)
+      expect(count('notification') + count('getChildren2')).to.equal(33)
+      expect([kinds.length, count('delete'), count('removeWatches')]).to.deep.equal([37, 2, 2])
+      expect(world.frames.at(-1)).to.include({ client: 2, op: 'removeWatches' })
       expect(rolesOf(world).indexOf('holding')).to.be.above(0)
     },
     () => undefined, // measured below
@@ -104,7 +109,11 @@ const facts: Readonly<Record<string, readonly ((world: World, before: number) =>
       expect(notified(world, before)).to.deep.equal([3])
       expect(rolesOf(world)[0]).to.equal('holding')
     },
-    world => {
+    (world, before) => {
+      // Client 3 asks: nothing in the words of its frames could be read as another client.
+      const [asked, answered] = world.frames.slice(before - 1).map(frame => explanationOf(frame).sentence)
+      expect(asked).to.match(/^client, xid 4: getChildren2 \{/)
+      expect(answered).to.match(/^server answers, xid 4: getChildren2: OK \{/)
       expect(clientOf(world, 3).watches.map(({ path }) => path)).to.deep.equal([clientOf(world, 1).node])
       expect(rolesOf(world)[2]).to.equal('waiting')
     },
