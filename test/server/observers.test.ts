@@ -67,6 +67,22 @@ describe('an observer of an embedded ensemble', () => {
     expect(observer().snapshot().nodes.has('/later')).to.equal(true)
   })
 
+  it('gets a vote only as the answer to its own, and sends none to another observer', async () => {
+    await ensemble.leader.stop()
+    await ensemble.clock.advance(ELECTION)
+    expect(ensemble.modes).to.deep.equal(['follower', 'leader', 'stopped', 'observer', 'observer'])
+    const votes = messages.filter(({ kind }) => kind === 'vote').map(({ from, to }) => `${from} to ${to}`)
+    for (const each of [4, 5])
+      for (const voter of [1, 2]) {
+        const [asked, answered] = [`${each} to ${voter}`, `${voter} to ${each}`]
+        expect(votes.indexOf(asked)).to.be.within(0, votes.indexOf(answered))
+        expect(votes.filter(vote => vote === answered).length, answered).to.be.at.most(
+          votes.filter(vote => vote === asked).length,
+        )
+      }
+    expect(votes).to.not.include('4 to 5').and.not.include('5 to 4')
+  })
+
   it('needs an ensemble of two servers or more', async () => {
     const problem = await failureOf(Server.start({ observers: 1, listen: false }))
     expect(problem).to.have.property('message').that.contains('a single server has no observers')

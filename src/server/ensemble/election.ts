@@ -36,11 +36,11 @@ export class Election {
   }
 
   /**
-   * Sends the vote.
-   * @param servers those that get it, because they could not be reached before. Default: all
+   * Sends the vote to the servers that vote. The others get it when they ask (FastLeaderElection.sendNotifications).
+   * @param servers those that could not be reached before. Default: all
    */
   announce(servers: readonly Peer[] = this.#network.peers): void {
-    for (const other of servers) if (other !== this.#peer) this.#tell(other)
+    for (const other of servers) if (other !== this.#peer && other.isVoter) this.#tell(other)
   }
 
   onVote(from: Peer, notification: Notification): void {
