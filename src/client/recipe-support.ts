@@ -11,6 +11,7 @@ import { Pace, pauseInSession } from './pace.ts'
 export type { Pace } from './pace.ts'
 export { copyOfACL } from './acl.ts'
 export { isTerminal, terminalCodes } from '../session/life/states.ts'
+export { unlessRefused } from './unless-refused.ts'
 export {
   aBoolean,
   aFunction,

@@ -2,6 +2,7 @@
 // if the connection is lost.
 import { isCode, join, parentOf, ZooKeeperError, type ACL, type Stat } from '../protocol/index.ts'
 import type { Pace } from './pace.ts'
+import { unlessRefused } from './unless-refused.ts'
 import type { CreateOptions, SignalOption } from './validation.ts'
 
 /** The methods of the client that this file calls. */
@@ -40,13 +41,8 @@ export async function ensurePath(client: Tree, path: string, options: EnsureOpti
 }
 
 async function isThere(client: Tree, path: string, signal: AbortSignal | undefined): Promise<boolean> {
-  try {
-    return (await client.exists(path, { signal })) !== null
-  } catch (error) {
-    // Servers require READ on a node that exists, but nothing if it does not (ZOOKEEPER-2590, from 3.8.4 and 3.9.2 on).
-    if (isCode(error, 'NOAUTH')) return true
-    throw error
-  }
+  // Servers require READ on a node that exists, but nothing if it does not (ZOOKEEPER-2590, from 3.8.4 and 3.9.2 on).
+  return (await unlessRefused(client.exists(path, { signal }), 'NOAUTH')) !== null
 }
 
 /** Children that other clients create meanwhile are deleted too, but only in this many rounds. */
@@ -97,12 +93,7 @@ async function deleteBranch(client: Tree, branch: Branch, signal: AbortSignal | 
 
 /** If the server has no such node, it may lag behind. Only the delete, which the leader executes, shows that there is none. */
 async function childrenOf(client: Tree, path: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
-  try {
-    return (await client.getChildren(path, { signal })).children
-  } catch (error) {
-    if (isCode(error, 'NONODE')) return []
-    throw error
-  }
+  return (await unlessRefused(client.getChildren(path, { signal }), 'NONODE'))?.children ?? []
 }
 
 /**

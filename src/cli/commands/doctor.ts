@@ -1,4 +1,5 @@
 // `zkwire doctor`.
+import { unlessRefused } from '../../client/recipe-support.ts'
 import { lookup } from 'node:dns/promises'
 import type { Client } from '../../client/index.ts'
 import { isCode, join } from '../../protocol/index.ts'
@@ -143,13 +144,9 @@ async function sessionReport(
 }
 
 async function membersOf(zk: Client): Promise<SessionReport['members']> {
-  try {
-    return (await zk.getConfig()).servers.map(({ id, role }) => ({ id, role }))
-  } catch (error) {
-    // Servers before 3.5 have no such node, and the ACL may forbid to read it.
-    if (isCode(error, 'NONODE', 'NOAUTH')) return undefined
-    throw error
-  }
+  // Servers before 3.5 have no such node, and the ACL may forbid to read it.
+  const config = await unlessRefused(zk.getConfig(), 'NONODE', 'NOAUTH')
+  return config?.servers.map(({ id, role }) => ({ id, role }))
 }
 
 /** Creates an ephemeral node, whose time shows the clock of the server. */

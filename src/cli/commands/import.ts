@@ -1,6 +1,6 @@
 // `zkwire import`.
 import type { Client } from '../../client/index.ts'
-import { serverPath } from '../../client/recipe-support.ts'
+import { serverPath, unlessRefused } from '../../client/recipe-support.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import { isCode, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
 import { command } from '../runner/command.ts'
@@ -193,13 +193,8 @@ class Importer {
   }
 
   async #exists(path: string): Promise<boolean> {
-    try {
-      return (await this.#zk.exists(path)) !== null
-    } catch (error) {
-      // Servers from 3.8.4 and 3.9.2 on require READ on a node that exists (ZOOKEEPER-2590).
-      if (isCode(error, 'NOAUTH')) return true
-      throw error
-    }
+    // Servers from 3.8.4 and 3.9.2 on require READ on a node that exists (ZOOKEEPER-2590).
+    return (await unlessRefused(this.#zk.exists(path), 'NOAUTH')) !== null
   }
 
   async #write(batch: readonly PlacedNode[], actions: readonly Action[]): Promise<void> {

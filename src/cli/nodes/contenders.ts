@@ -1,4 +1,5 @@
 // The locks of zkwire, Curator, kazoo and ZooKeeper: who holds them, and who waits.
+import { unlessRefused } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import { hex64, isCode, join, ZooKeeperError } from '../../protocol/index.ts'
 import { idIn } from '../../recipes/node/owner-tag.ts'
@@ -94,11 +95,8 @@ export async function* locksBelow(
 /** Lists a directory. Returns undefined if it does not exist. */
 async function childrenOf(zk: Client, path: string, options: ReadOptions): Promise<readonly string[] | undefined> {
   for (;;) {
-    try {
-      return (await zk.getChildren(path, options)).children
-    } catch (error) {
-      if (!isCode(error, 'NONODE')) throw error
-    }
+    const list = await unlessRefused(zk.getChildren(path, options), 'NONODE')
+    if (list !== undefined) return list.children
     if (options.watch === undefined || (await zk.exists(path, options)) === null) return undefined
   }
 }
@@ -128,19 +126,12 @@ async function readAll(zk: Client, directory: string, names: readonly string[], 
 
 async function read(zk: Client, directory: string, name: string, signal: AbortSignal): Promise<Contender | undefined> {
   const node = join(directory, name)
-  try {
-    const { data, stat } = await zk.getData(node, { signal })
-    return {
-      node,
-      role: roleOf(name),
-      sequence: sequenceOf(name),
-      session: hex64(stat.ephemeralOwner),
-      ctime: stat.ctime,
-      id: idIn(data),
-    }
-  } catch (error) {
-    if (isCode(error, 'NONODE')) return undefined
-    throw error
+  const found = await unlessRefused(zk.getData(node, { signal }), 'NONODE')
+  if (found === undefined) return undefined
+  const { data, stat } = found
+  return {
+    ...{ node, role: roleOf(name), sequence: sequenceOf(name), id: idIn(data) },
+    ...{ session: hex64(stat.ephemeralOwner), ctime: stat.ctime },
   }
 }
 

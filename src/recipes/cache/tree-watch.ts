@@ -1,6 +1,6 @@
 // The watch of one cache. Servers from 3.6 on have one persistent watch for the whole tree. On older ones each read sets
 // a one-shot watch.
-import { isCode } from '../../protocol/index.ts'
+import { unlessRefused } from '../../client/recipe-support.ts'
 import type { Client, Watcher, WatchEvent } from '../../client/index.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 
@@ -36,14 +36,10 @@ export class TreeWatch {
     const { client, signal } = this.#owner
     // The events of one chunk of bytes wait until they are handled, which is before the next chunk is read.
     const options = { recursive, capacity: Infinity, signal }
-    try {
-      this.#watcher = await retryUntilDone(client, () => client.addWatch(path, options), { signal })
-    } catch (error) {
-      if (!isCode(error, 'UNIMPLEMENTED')) throw error
-      return false
-    }
-    this.#next(this.#watcher)
-    return true
+    const setting = retryUntilDone(client, () => client.addWatch(path, options), { signal })
+    this.#watcher = await unlessRefused(setting, 'UNIMPLEMENTED')
+    if (this.#watcher !== undefined) this.#next(this.#watcher)
+    return this.#watcher !== undefined
   }
 
   /** Handles the event of any watch of the cache. The callback of all one-shot watches. */

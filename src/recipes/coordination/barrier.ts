@@ -1,7 +1,17 @@
 // Recipes other than locks. This file: barriers, with Curator's nodes. Clients wait for one client, or for each other.
 // May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { anACL, checked, copyOfACL, inBackground, newPace, newUuid, type Pace } from '../../client/recipe-support.ts'
-import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
+import { listChildren } from '../node/children.ts'
+import {
+  anACL,
+  checked,
+  copyOfACL,
+  inBackground,
+  newPace,
+  newUuid,
+  unlessRefused,
+  type Pace,
+} from '../../client/recipe-support.ts'
+import { badArguments, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { untilAborted } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
@@ -81,7 +91,10 @@ export class Barrier {
    */
   lower(options: WaitOptions = {}): Promise<void> {
     return this.#wait('lower', options, signal =>
-      this.#client.retry(() => this.#client.delete(this.path, { signal }), { signal }).catch(ignoring('NONODE')),
+      unlessRefused(
+        this.#client.retry(() => this.#client.delete(this.path, { signal }), { signal }),
+        'NONODE',
+      ),
     )
   }
 
@@ -112,13 +125,8 @@ export class Barrier {
   async #watch(signal: AbortSignal): Promise<Seen<boolean>> {
     const syncing = this.#client.sync(this.path, { signal })
     const reading = readWatched(signal, options => this.#client.getData(this.path, options))
-    try {
-      const [{ changed }] = await Promise.all([reading, syncing])
-      return { value: true, changed }
-    } catch (error) {
-      ignoring('NONODE')(error)
-      return { value: false, changed: undefined }
-    }
+    const [read] = await Promise.all([unlessRefused(reading, 'NONODE'), syncing])
+    return { value: read !== undefined, changed: read?.changed }
   }
 
   #wait(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -281,9 +289,9 @@ export class DoubleBarrier {
    * just have written it.
    */
   async #writeReady(old: Stat | null): Promise<void> {
-    const writing =
-      old === null ? this.#client.create(this.#ready, '', { acl: this.#acl }) : this.#client.setData(this.#ready, '')
-    await writing.then(nothing, ignoring('NODEEXISTS', 'NONODE'))
+    const client = this.#client
+    const create = () => client.create(this.#ready, '', { acl: this.#acl })
+    await unlessRefused<unknown>(old === null ? create() : client.setData(this.#ready, ''), 'NODEEXISTS', 'NONODE')
   }
 
   /**
@@ -296,7 +304,7 @@ export class DoubleBarrier {
       if (present === null || present.czxid !== ready?.czxid) return
       await this.#client.delete(this.#ready, { version: ready.version })
     })
-    return deleting.catch(ignoring('NONODE', 'BADVERSION'))
+    return unlessRefused(deleting, 'NONODE', 'BADVERSION')
   }
 
   /**
@@ -329,13 +337,8 @@ export class DoubleBarrier {
 
   /** Lists the members. Returns none if the directory does not exist, because the server deletes an empty container. */
   async #members(signal?: AbortSignal): Promise<string[]> {
-    try {
-      const { children } = await this.#client.getChildren(this.path, { signal })
-      return children.filter(name => name !== nameOf(this.#ready))
-    } catch (error) {
-      ignoring('NONODE')(error)
-      return []
-    }
+    const { children } = await listChildren(this.#client, this.path, { signal })
+    return children.filter(name => name !== nameOf(this.#ready))
   }
 
   #newNode(): OwnNode {
@@ -365,9 +368,3 @@ export function leaveStep(
 }
 
 const nothing = () => Promise.resolve()
-
-function ignoring(...codes: ('NONODE' | 'NODEEXISTS' | 'BADVERSION')[]): (error: unknown) => void {
-  return error => {
-    if (!isCode(error, ...codes)) throw error
-  }
-}

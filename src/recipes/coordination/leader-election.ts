@@ -1,6 +1,6 @@
 // Leader election, with the nodes of Curator's LeaderLatch.
-import { checked, newPace, signalChecks } from '../../client/recipe-support.ts'
-import { isCode, join } from '../../protocol/index.ts'
+import { checked, newPace, signalChecks, unlessRefused } from '../../client/recipe-support.ts'
+import { join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
@@ -249,27 +249,23 @@ export class LeaderElection implements AsyncDisposable {
     const first = firstOf((await queue.list({ signal })).children, names)
     if (first !== undefined) {
       const path = join(directory, first)
-      const node = await unlessMissing(readWatched(signal, options => client.getData(path, options)))
+      const node = await unlessRefused(
+        readWatched(signal, options => client.getData(path, options)),
+        'NONODE',
+      )
       if (node === undefined) return undefined
       const { data, stat } = node.value
       const leader = { id: data?.toString() ?? '', isLeader: true, path, session: stat.ephemeralOwner }
       return { value: { leader }, changed: node.changed }
     }
-    const list = await unlessMissing(readWatched(signal, options => client.getChildren(directory, options)))
+    const list = await unlessRefused(
+      readWatched(signal, options => client.getChildren(directory, options)),
+      'NONODE',
+    )
     const { value, changed } = list ?? (await readWatched(signal, options => client.exists(directory, options)))
     const isEmpty = value === null || ('children' in value && firstOf(value.children, names) === undefined)
     // If a participant has joined since the first list, only the leader's node must be watched.
     return { value: { leader: null }, changed: isEmpty ? changed : undefined }
-  }
-}
-
-/** Returns the result of a read, or undefined if the node does not exist. */
-async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (isCode(error, 'NONODE')) return undefined
-    throw error
   }
 }
 

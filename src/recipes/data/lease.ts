@@ -1,5 +1,5 @@
 // Leases that end at a time of day, with the nodes of kazoo's NonBlockingLease and MultiNonBlockingLease.
-import { anACL, clockOf, copyOfACL } from '../../client/recipe-support.ts'
+import { anACL, clockOf, copyOfACL, unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join, MultiError, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -210,14 +210,9 @@ export class Lease implements AsyncDisposable {
 
   /** Returns undefined if there is no lease. A lease of a newer version never ends, as in kazoo. */
   async #read(path: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    let data
-    try {
-      ;({ data } = await this.#client.getData(holderNode(path), { signal }))
-    } catch (error) {
-      if (isCode(error, 'NONODE')) return undefined
-      throw error
-    }
-    const record = decodeLease(String(data))
+    const node = await unlessRefused(this.#client.getData(holderNode(path), { signal }), 'NONODE')
+    if (node === undefined) return undefined
+    const record = decodeLease(String(node.data))
     if (record === 'newer') return { holder: '', end: Infinity }
     if (record !== undefined) return record
     const detail = `the data of ${holderNode(path)} is no lease of kazoo: delete the node, or use another path`

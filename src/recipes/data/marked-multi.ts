@@ -1,6 +1,6 @@
 // A transaction that is executed exactly once, even if its reply is lost. It also creates a marker: an ephemeral node
 // with a uuid in its name. The marker exists only if the transaction was executed.
-import { newUuid } from '../../client/recipe-support.ts'
+import { newUuid, unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join, ZooKeeperError, type ACL } from '../../protocol/index.ts'
 import type { Client, MultiOp, MultiResult } from '../../client/index.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
@@ -50,13 +50,7 @@ export class MarkedMulti {
   /** Deletes the marker. Resolves when it does not exist. */
   async remove(): Promise<void> {
     if (!this.#mayExist) return
-    await retryUntilDone(this.#client, async () => {
-      try {
-        await this.#client.delete(this.#marker)
-      } catch (error) {
-        if (!isCode(error, 'NONODE')) throw error
-      }
-    })
+    await retryUntilDone(this.#client, () => unlessRefused(this.#client.delete(this.#marker), 'NONODE'))
     this.#mayExist = false
   }
 

@@ -1,7 +1,8 @@
 // Keeps the index of a queue up to date: by one persistent watch on each directory, or, at servers before 3.6, by
 // one-shot watches and lists.
-import { pause, randomOf } from '../../client/recipe-support.ts'
-import { isCode, join, nameOf, parentOf } from '../../protocol/index.ts'
+import { listChildren } from '../node/children.ts'
+import { pause, randomOf, unlessRefused } from '../../client/recipe-support.ts'
+import { join, nameOf, parentOf } from '../../protocol/index.ts'
 import { Condition } from '../../runtime/condition.ts'
 import type { Client, Watcher } from '../../client/index.ts'
 import { readWatched } from '../node/read-with-watch.ts'
@@ -85,11 +86,11 @@ export class QueueWatch {
    * handled before may be newer than the lists, so they take no item away. A call that tries a wrong one learns that.
    */
   async refresh(signal: AbortSignal): Promise<void> {
-    const list = (directory: QueueDirectory) => this.#list(join(this.#path, directory))
+    const list = (directory: QueueDirectory) => listChildren(this.#client, join(this.#path, directory))
     const read = () => Promise.all([this.#client.sync(this.#path, { signal }), list('entries'), list('taken')])
     const [, entries, taken] = await this.#client.retry(read, { signal })
     this.#stop.signal.throwIfAborted()
-    this.index.offer(entries, new Set(taken))
+    this.index.offer(entries.children, new Set(taken.children))
     this.#changed.notify()
   }
 
@@ -127,7 +128,8 @@ export class QueueWatch {
     if (watcher === undefined) return this.#listAgainAndAgain(directory, onLoaded)
     this.#watchers.push(watcher)
     const load = async () => {
-      this.index.load(directory, await this.#client.retry(() => this.#list(path), { signal }))
+      const { children } = await this.#client.retry(() => listChildren(this.#client, path), { signal })
+      this.index.load(directory, children)
       onLoaded()
     }
     await load()
@@ -149,22 +151,9 @@ export class QueueWatch {
       await this.#client.whenConnected({ signal, readOnly: true })
       return this.#client.addWatch(path, { recursive: true, signal })
     }
-    try {
-      return await this.#client.retry(set, { signal })
-    } catch (error) {
-      if (!isCode(error, 'UNIMPLEMENTED')) throw error
-      this.#lists = true
-      return undefined
-    }
-  }
-
-  async #list(path: string): Promise<readonly string[]> {
-    try {
-      return (await this.#client.getChildren(path)).children
-    } catch (error) {
-      if (isCode(error, 'NONODE')) return []
-      throw error
-    }
+    const watcher = await unlessRefused(this.#client.retry(set, { signal }), 'UNIMPLEMENTED')
+    this.#lists = watcher === undefined
+    return watcher
   }
 
   async #listAgainAndAgain(directory: QueueDirectory, onLoaded: () => void): Promise<void> {
@@ -180,12 +169,9 @@ export class QueueWatch {
   }
 
   async #listWatched(path: string, signal: AbortSignal): Promise<{ names: readonly string[]; changed: Promise<void> }> {
-    try {
-      const { value, changed } = await readWatched(signal, options => this.#client.getChildren(path, options))
-      return { names: value.children, changed }
-    } catch (error) {
-      if (!isCode(error, 'NONODE')) throw error
-    }
+    const reading = readWatched(signal, options => this.#client.getChildren(path, options))
+    const read = await unlessRefused(reading, 'NONODE')
+    if (read !== undefined) return { names: read.value.children, changed: read.changed }
     const { value, changed } = await readWatched(signal, options => this.#client.exists(path, options))
     // If the directory was created meanwhile, lists it at once.
     return { names: [], changed: value === null ? changed : Promise.resolve() }

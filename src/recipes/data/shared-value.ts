@@ -1,6 +1,13 @@
 // Data that clients share: values, counters, queues of items, leases. This file: a value that is updated by its version.
 // May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { copyOfACL, inBackground, newDataProblem, newPace, type Pace } from '../../client/recipe-support.ts'
+import {
+  copyOfACL,
+  inBackground,
+  newDataProblem,
+  newPace,
+  unlessRefused,
+  type Pace,
+} from '../../client/recipe-support.ts'
 import { badArguments, isCode, parentOf, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import { isStrayPromise } from '../../runtime/callbacks.ts'
@@ -282,13 +289,10 @@ export class SharedValue implements AsyncDisposable {
 
   async #read(signal: AbortSignal, isSynced = false): Promise<VersionedData> {
     const syncing = isSynced ? this.#client.sync(this.path, { signal }) : undefined
-    try {
-      const [{ data, stat }] = await Promise.all([this.#client.getData(this.path, { signal }), syncing])
-      return { data, version: stat.version }
-    } catch (error) {
-      if (!isCode(error, 'NONODE')) throw error
-      return { data: bufferOf(this.#initial), version: null }
-    }
+    const reading = unlessRefused(this.#client.getData(this.path, { signal }), 'NONODE')
+    const [node] = await Promise.all([reading, syncing])
+    if (node === undefined) return { data: bufferOf(this.#initial), version: null }
+    return { data: node.data, version: node.stat.version }
   }
 }
 
@@ -308,12 +312,12 @@ export async function readIdentified(
   initial: Buffer | null,
   signal: AbortSignal,
 ): Promise<Seen<IdentifiedData>> {
-  try {
-    const { value, changed } = await readWatched(signal, options => client.getData(path, options))
-    const { data, stat } = value
-    return { value: { id: `${stat.czxid} ${stat.version}`, value: { data, version: stat.version } }, changed }
-  } catch (error) {
-    if (!isCode(error, 'NONODE')) throw error
+  const reading = readWatched(signal, options => client.getData(path, options))
+  const read = await unlessRefused(reading, 'NONODE')
+  if (read !== undefined) {
+    const { data, stat } = read.value
+    const value = { id: `${stat.czxid} ${stat.version}`, value: { data, version: stat.version } }
+    return { value, changed: read.changed }
   }
   const { value, changed } = await readWatched(signal, options => client.exists(path, options))
   const missing = { id: '', value: { data: bufferOf(initial), version: null } }

@@ -1,5 +1,5 @@
 // Requests to release a lock, written into the holder's node as Curator does.
-import { isCode } from '../../protocol/index.ts'
+import { unlessRefused } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { cancellable, type WaitOptions } from '../node/cancellable.ts'
@@ -20,26 +20,14 @@ const REVOKE = '__REVOKE__'
  */
 export async function revoke(client: Client, path: string, options: WaitOptions = {}): Promise<boolean> {
   checkArguments('revoke', client, path)
-  const write = async (signal: AbortSignal) => {
-    try {
-      await client.setData(path, REVOKE, { signal })
-      return true
-    } catch (error) {
-      if (isCode(error, 'NONODE')) return false
-      throw error
-    }
-  }
+  const write = async (signal: AbortSignal) =>
+    (await unlessRefused(client.setData(path, REVOKE, { signal }), 'NONODE')) !== undefined
   const call = { op: 'revoke', path, options }
   return cancellable(client, call, signal => client.retry(() => write(signal), { signal }))
 }
 
 /** Returns true if a client has asked for the lock. Returns false if not, and if the session may not read the node. */
 export async function isRevocation(client: Client, path: string): Promise<boolean> {
-  try {
-    const { data } = await client.getData(path)
-    return data?.toString() === REVOKE
-  } catch (error) {
-    if (isCode(error, 'NONODE', 'NOAUTH')) return false
-    throw error
-  }
+  const node = await unlessRefused(client.getData(path), 'NONODE', 'NOAUTH')
+  return node?.data?.toString() === REVOKE
 }

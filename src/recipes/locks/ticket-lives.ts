@@ -1,6 +1,6 @@
 // The lives of a TicketMutex. Each life has a directory of its own below the lock's node, with a random name that never
 // returns. So the name of a ticket in it never returns either.
-import { inBackground, newPace, newUuid, serverPath, sessionKey } from '../../client/recipe-support.ts'
+import { inBackground, newPace, newUuid, serverPath, sessionKey, unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join, parentOf, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
@@ -99,12 +99,9 @@ export class TicketLives {
   }
 
   async #nextChange(life: string, signal: AbortSignal): Promise<void> {
-    try {
-      const read = await readWatched(signal, options => this.#client.getChildren(this.directoryOf(life), options))
-      if (read.value.children.length > 0) await read.changed
-    } catch (error) {
-      if (!isCode(error, 'NONODE')) throw error
-    }
+    const reading = readWatched(signal, options => this.#client.getChildren(this.directoryOf(life), options))
+    const read = await unlessRefused(reading, 'NONODE')
+    if (read !== undefined && read.value.children.length > 0) await read.changed
   }
 
   async #findOrBegin(signal: AbortSignal): Promise<string> {
@@ -160,17 +157,12 @@ export class TicketLives {
 
   /** Returns undefined if the lock's node does not exist. */
   async #read(signal: AbortSignal): Promise<LockNode | undefined> {
-    try {
-      // The order matters: a directory that is created after the data was read changes the data's version.
-      const [{ data, stat }, { children }] = await Promise.all([
-        this.#client.getData(this.#path, { signal }),
-        this.#queue.list({ signal }),
-      ])
-      return { named: data?.toString(), version: stat.version, children }
-    } catch (error) {
-      if (isCode(error, 'NONODE')) return undefined
-      throw error
-    }
+    // The order matters: a directory that is created after the data was read changes the data's version.
+    const [node, { children }] = await Promise.all([
+      unlessRefused(this.#client.getData(this.#path, { signal }), 'NONODE'),
+      this.#queue.list({ signal }),
+    ])
+    return node && { named: node.data?.toString(), version: node.stat.version, children }
   }
 
   async #ensureParent(signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 // The node that a PersistentEphemeral wants to be there, and the calls that create, find and remove it.
-import { copyOf, copyOfACL, newUuid } from '../../client/recipe-support.ts'
+import { copyOf, copyOfACL, newUuid, unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { Condition } from '../../runtime/condition.ts'
 import type { Client, Data } from '../../client/index.ts'
@@ -189,11 +189,5 @@ export class WantedNode {
 const touchOf = (path: string): string => join(path, 'touch')
 
 /** Returns undefined if another client has created, changed or deleted the node. */
-async function unlessChanged<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call
-  } catch (error) {
-    if (isCode(error, 'NONODE', 'NODEEXISTS', 'BADVERSION')) return undefined
-    throw error
-  }
-}
+const unlessChanged = <T>(call: Promise<T>): Promise<T | undefined> =>
+  unlessRefused(call, 'NONODE', 'NODEEXISTS', 'BADVERSION')

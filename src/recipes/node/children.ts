@@ -1,4 +1,5 @@
 // Lists the children of a node, and reads them.
+import { unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 
@@ -34,12 +35,8 @@ export async function readNodes(
 ) {
   const read = async (name: string) => {
     const path = join(directory, name)
-    try {
-      return [{ name, path, ...(await client.getData(path, options)) }]
-    } catch (error) {
-      if (isCode(error, 'NONODE')) return []
-      throw error
-    }
+    const node = await unlessRefused(client.getData(path, options), 'NONODE')
+    return node === undefined ? [] : [{ name, path, ...node }]
   }
   const nodes = []
   for (let i = 0; i < names.length; i += READS_IN_FLIGHT)

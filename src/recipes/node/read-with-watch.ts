@@ -1,6 +1,5 @@
 // A read with a watch, and a promise of the watch's event.
-import { isCode } from '../../protocol/index.ts'
-import { newPace } from '../../client/recipe-support.ts'
+import { newPace, unlessRefused } from '../../client/recipe-support.ts'
 import { inScope, onAbort } from '../../runtime/abort.ts'
 import { Condition } from '../../runtime/condition.ts'
 import type { Client, ReadOptions, WatchEvent } from '../../client/index.ts'
@@ -82,12 +81,10 @@ export async function follow<T>(
  * @returns false, at once, if the node does not exist
  */
 export async function nextChange(client: Client, path: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    const { changed } = await readWatched(signal, options => client.getData(path, options))
-    await changed
-    return true
-  } catch (error) {
-    if (!isCode(error, 'NONODE')) throw error
-    return false
-  }
+  const read = await unlessRefused(
+    readWatched(signal, options => client.getData(path, options)),
+    'NONODE',
+  )
+  await read?.changed
+  return read !== undefined
 }
