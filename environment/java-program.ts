@@ -24,7 +24,11 @@ export interface JavaProgramOptions {
   /** Jars in addition to ZooKeeper's. */
   jars?: readonly string[]
   args?: readonly string[]
+  /** Options of the Java machine. Default: a start as short as possible, for tests. */
+  jvm?: readonly string[]
 }
+
+const SHORT_START = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx192m']
 
 export class JavaProgram extends SubprocessRpc {
   /** @param source URL of the source file; its only public class has the file's name */
@@ -37,12 +41,11 @@ export class JavaProgram extends SubprocessRpc {
 /** Compiles a program, and returns the command line that runs it. */
 export async function javaCommand(
   source: URL,
-  { jars = [], args = [] }: JavaProgramOptions = {},
+  { jars = [], args = [], jvm = SHORT_START }: JavaProgramOptions = {},
 ): Promise<[java: string, ...args: string[]]> {
   let compiling = compiled.get(source.href)
   if (compiling === undefined) compiled.set(source.href, (compiling = compile(fileURLToPath(source), jars)))
   const { java, classPath, main } = await compiling
-  const jvm = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx192m']
   return [java, ...jvm, '-cp', classPath, main, ...args]
 }
 

@@ -1,7 +1,7 @@
 // Writes and reads through each server, and hand-overs between each two of them.
+import { shuffle } from '../../src/runtime/shuffle.ts'
 import { connect, type Client } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
-import { shuffled } from '../harness/plan.ts'
 import { SESSION_TIMEOUT } from '../harness/sessions.ts'
 import { latencyOf } from '../measure/latency.ts'
 import type { Calls, HandOver } from './figures.ts'
@@ -77,7 +77,7 @@ export async function measureCalls(pairs: Pairs, { root, sites, signal }: Plan):
 export async function measureHandOvers(pairs: Pairs, { root, sites, random, signal }: Plan): Promise<HandOver[]> {
   const couples = [...sites.keys()].flatMap(a => [...sites.keys()].filter(b => b >= a).map(b => [a, b] as const))
   const times = new Map<string, number[]>()
-  for (const [a, b] of shuffled(couples, random)) {
+  for (const [a, b] of shuffle(couples, random)) {
     signal.throwIfAborted()
     const [one, other] = [pairs.at(a, 0), pairs.at(b, 1)]
     const path = `${root}/lock-${a}-${b}`

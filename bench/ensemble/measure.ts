@@ -1,8 +1,8 @@
 // All measurements on an ensemble, one after the other. They remove their sessions and nodes at the end.
+import { seededRandom } from '../../environment/seeded-random.ts'
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../src/index.ts'
 import { rejection, whenAborted } from '../harness/aborted.ts'
-import { seeded } from '../harness/plan.ts'
 import type { Server } from '../harness/server.ts'
 import { SESSION_TIMEOUT } from '../harness/sessions.ts'
 import type { Progress } from '../output/progress.ts'
@@ -41,7 +41,7 @@ export async function measureEnsemble(
   const root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
   const addresses = sites.map(({ address }) => address)
   const sessions = Math.max(sites.length, Math.min(MOST_SESSIONS, Math.max(...sizes)))
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const setUp = new FrameCounter(root, { framePassed: () => undefined, otherFramePassed: () => undefined })
   // On the first server alone as long as frames are counted, because that server counts the pings of this session too.
   await using admin = await connect(addresses[0] ?? servers, {

@@ -1,7 +1,7 @@
 // Notifications and reads by server, and the herd on one member.
+import { shuffle } from '../../src/runtime/shuffle.ts'
 import type { Client } from '../../src/index.ts'
 import type { Scenario } from '../harness/scenario.ts'
-import { shuffled } from '../harness/plan.ts'
 import { scenarios } from '../scenarios/index.ts'
 import { noTraffic, totalTraffic, type Traffic } from '../measure/frame-counter.ts'
 import { startReconciliation, type Reconciliation } from '../measure/reconcile.ts'
@@ -63,7 +63,7 @@ export async function measurePlacements(
   }
   const readFrameCounts = await startFrameCounts(pinned, adminTraffic, sites, isAlone)
   for (let step = 0; step < STEPS; step++)
-    for (const run of shuffled(runs, random)) {
+    for (const run of shuffle(runs, random)) {
       signal.throwIfAborted()
       await run.step()
     }

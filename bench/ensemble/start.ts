@@ -1,7 +1,8 @@
 // What costs are spread over the servers of an ensemble, and what costs are not. This file: the ensemble, started here or
 // running already.
 // May import: bench/harness, bench/measure, bench/output/figures.ts, bench/output/progress.ts,
-// bench/scenarios/index.ts, src/index.ts, src/recipes/index.ts, src/session/servers/connect-string.ts, environment.
+// bench/scenarios/index.ts, src/index.ts, src/recipes/index.ts, src/runtime/shuffle.ts,
+// src/session/servers/connect-string.ts, environment.
 import { parseConnectString } from '../../src/session/servers/connect-string.ts'
 import { cpuSecondsOf } from '../../environment/procfs.ts'
 import { Ensemble } from '../../environment/ensemble.ts'

@@ -114,24 +114,3 @@ function shareOfFirst(weights: readonly number[]): { all: number; share: number 
   const all = sum(weights)
   return { all, share: all === 0 ? 0 : (weights[0] ?? 0) / all }
 }
-
-/** Returns the items in a random order that depends only on the random numbers (Fisher–Yates). */
-export function shuffled<T>(all: readonly T[], random: () => number): T[] {
-  const order = [...all]
-  for (let i = order.length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1))
-    ;[order[i], order[j]] = [order[j] as T, order[i] as T]
-  }
-  return order
-}
-
-/** Returns a generator of numbers in [0, 1) from a seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000
-  }
-}

@@ -1,7 +1,9 @@
 // The harness of the fan-out benchmark: sessions in worker threads or processes play scenarios within a given time.
 // This file: a whole run on one server, stage by stage. It removes its sessions and nodes at the end.
-// May import: bench/measure, bench/output/progress.ts, bench/scenarios/index.ts, src/index.ts,
+// May import: bench/measure, bench/output/progress.ts, bench/scenarios/index.ts, src/index.ts, src/runtime/shuffle.ts,
 // src/server/index.ts, src/session/servers/connect-string.ts, src/transport, environment.
+import { shuffle } from '../../src/runtime/shuffle.ts'
+import { seededRandom } from '../../environment/seeded-random.ts'
 import { randomUUID } from 'node:crypto'
 import { connect, type Client } from '../../src/index.ts'
 import { ScenarioRun, type Measurement } from '../measure/measurement.ts'
@@ -11,17 +13,7 @@ import { Workers, type UnitStart } from './workers.ts'
 import { startReconciliation, type WireCounters } from '../measure/reconcile.ts'
 import { refuseWithoutDescriptors } from './descriptors.ts'
 import { Estimator, type Activity } from './estimator.ts'
-import {
-  affordable,
-  peakSessionsOf,
-  seeded,
-  shareOf,
-  shuffled,
-  stagesOf,
-  tasksOf,
-  type Stage,
-  type Task,
-} from './plan.ts'
+import { affordable, peakSessionsOf, shareOf, stagesOf, tasksOf, type Stage, type Task } from './plan.ts'
 import type { Progress } from '../output/progress.ts'
 import type { Scenario } from './scenario.ts'
 import type { Server } from './server.ts'
@@ -101,7 +93,7 @@ export class Run {
     this.#server = server
     this.#progress = progress
     this.#stop = stop
-    this.#random = seeded(options.seed)
+    this.#random = seededRandom(options.seed)
     this.#stages = stagesOf(options.scenarios, options.sizes, options.all ? Infinity : undefined)
   }
 
@@ -216,7 +208,7 @@ export class Run {
     const counting = (ends - begins) * COUNTED.share
     const fits = ({ task, lastStepMs }: ScenarioRun, until: number) =>
       performance.now() + (lastStepMs ?? this.#estimator.estimate('step', task)) < until
-    for (const [i, run] of shuffled(all, this.#random).entries()) {
+    for (const [i, run] of shuffle(all, this.#random).entries()) {
       const until = begins + (counting * (i + 1)) / all.length
       this.#show(run, 'counting')
       const reconcile = await startReconciliation(this.#wireCountsOf(workers))
@@ -230,7 +222,7 @@ export class Run {
     const { onlyCounted = false } = this.#options
     const fast = onlyCounted ? [] : all.filter(({ task }) => task.scenario.isSlow !== true)
     for (let round = 0; round < ROUNDS; round++)
-      for (const [i, run] of shuffled(fast, this.#random).entries()) {
+      for (const [i, run] of shuffle(fast, this.#random).entries()) {
         this.#stop.signal.throwIfAborted()
         // The first round may last until the deadline, because a scenario without it would have no times.
         if (!fits(run, round === 0 ? deadline : ends)) continue

@@ -1,9 +1,10 @@
 // A run: all recipes of all libraries on one server, one after the other.
+import { shuffle } from '../../src/runtime/shuffle.ts'
+import { seededRandom } from '../../environment/seeded-random.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { fourLetterWord } from '../../environment/four-letter-word.ts'
-import { seeded, shuffled } from '../harness/plan.ts'
 import type { Server } from '../harness/server.ts'
 import { SESSION_TIMEOUT } from '../harness/sessions.ts'
 import type { Progress } from '../output/progress.ts'
@@ -79,7 +80,7 @@ export class PeersRun {
     this.#signal.addEventListener('abort', limitCleanUp)
     try {
       await admin.create(this.#root)
-      for (const [library, { command }] of shuffled([...provided], seeded(this.#options.seed))) {
+      for (const [library, { command }] of shuffle([...provided], seededRandom(this.#options.seed))) {
         const left = [...library.recipes]
         // After a failure the state of the contenders is unknown, so the next recipe gets new ones.
         while (left.length > 0 && !this.#refuseIfLate(left)) {

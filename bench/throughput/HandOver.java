@@ -1,6 +1,7 @@
 // The measurement of child/hand-over.ts with Curator's InterProcessMutex.
-// Arguments: port, path of the lock, contenders, acquisitions of the warm-up, acquisitions of a turn. Prints a line when it is
-// ready. Then it measures a turn for each line that it reads, and prints a line of JSON. Ends at the end of its input.
+// Arguments: port, path of the lock, contenders, acquisitions of the warm-up, acquisitions of a turn. For the first line
+// that it reads, it warms up and prints a line. For each later one, it measures a turn and prints a line of JSON. Ends at
+// the end of its input.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
@@ -26,9 +27,10 @@ public class HandOver {
       client.blockUntilConnected();
       mutexes.add(new InterProcessMutex(client, args[1]));
     }
+    BufferedReader requests = new BufferedReader(new InputStreamReader(System.in));
+    requests.readLine();
     round(mutexes, Integer.parseInt(args[3]));
     System.out.println("ready");
-    BufferedReader requests = new BufferedReader(new InputStreamReader(System.in));
     while (requests.readLine() != null) {
       long cpu = cpuNanos();
       long begun = System.nanoTime();

@@ -4,14 +4,13 @@ import { connect, type Client } from '../../src/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { MeasuringProcess, startHelper, type Helper } from '../processes/measuring-process.ts'
 import { bundled } from '../processes/program.ts'
-import { Curator } from './curator.ts'
+import { openCurator } from './curator.ts'
 import { installPeers, peersFrom } from './peers.ts'
 import {
   DATA_BYTES,
   nameOf,
   NAMES,
   paths,
-  WARM_UP_ACQUISITIONS,
   type Request,
   type SubjectName,
   type Sample,
@@ -54,7 +53,6 @@ export class Bench implements AsyncDisposable {
   readonly #server: ApacheZooKeeper
   readonly #ports: Record<Workload['on'], number>
   readonly #helpers: readonly Helper[]
-  readonly #curator: Curator | undefined
   #directories = 0
 
   private constructor(
@@ -64,7 +62,6 @@ export class Bench implements AsyncDisposable {
     server: ApacheZooKeeper,
     ports: Record<Workload['on'], number>,
     helpers: readonly Helper[],
-    curator: Curator | undefined,
   ) {
     this.#setup = setup
     this.#program = program
@@ -72,7 +69,6 @@ export class Bench implements AsyncDisposable {
     this.#server = server
     this.#ports = ports
     this.#helpers = helpers
-    this.#curator = curator
   }
 
   static async ready(setup: Setup, server: ApacheZooKeeper): Promise<Bench> {
@@ -80,7 +76,6 @@ export class Bench implements AsyncDisposable {
     const program = await bundled(new URL('child/main.ts', import.meta.url))
     const wanted = new Set(setup.workloads.flatMap(({ by }) => by.filter(name => setup.subjects.includes(name))))
     if (wanted.has('node-zookeeper-client') || wanted.has('zookeeper')) await installPeers()
-    const curator = wanted.has('curator') ? await Curator.ready() : undefined
     const client = await connect(`127.0.0.1:${serverPort}`, { sessionTimeout: 60_000 })
     await client.ensurePath(paths.data)
     await client.setData(paths.data, Buffer.alloc(DATA_BYTES, 'x'))
@@ -90,7 +85,7 @@ export class Bench implements AsyncDisposable {
     const start = (file: string, ...args: string[]) => startHelper(new URL(file, import.meta.url), ...args)
     const [mock, proxy] = await Promise.all([start('mock.ts'), start('remote.ts', String(serverPort))])
     const ports = { server: serverPort, mock: mock.port, remote: proxy.port }
-    return new Bench(setup, program, client, server, ports, [mock, proxy], curator)
+    return new Bench(setup, program, client, server, ports, [mock, proxy])
   }
 
   /** Measures a subject in a process of its own. */
@@ -113,7 +108,10 @@ export class Bench implements AsyncDisposable {
     const task = this.#task(workload, subject, `/zkwire-throughput/${this.#directories++}`)
     // The locks that are written by hand need theirs.
     await this.#client.ensurePath(lockIn(task))
-    const process = await (subject === 'curator' ? this.#openCurator(task) : this.#openProcess(task))
+    const { measure } = workload
+    const process = await (subject === 'curator' && measure.is === 'handOver'
+      ? openCurator(task.port, lockIn(task), measure)
+      : this.#openProcess(task))
     return {
       measure: async () => {
         const before = this.#serverCpu
@@ -139,12 +137,6 @@ export class Bench implements AsyncDisposable {
       measure: async () => (await process.request('turn')) as Sample,
       end: async () => void (await Promise.all([process.request('end'), process.exited()])),
     }
-  }
-
-  async #openCurator(task: Task): Promise<Turns> {
-    const { measure, port } = task
-    if (this.#curator === undefined || measure.is !== 'handOver') throw new Error('Curator only has a lock')
-    return this.#curator.open(port, lockIn(task), measure, WARM_UP_ACQUISITIONS)
   }
 
   #task({ measure, on }: Workload, subject: SubjectName, directory: string): Task {

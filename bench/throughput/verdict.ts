@@ -1,4 +1,5 @@
 // Turns samples into figures, and figures into verdicts. Pure.
+import { seededRandom } from '../../environment/seeded-random.ts'
 import { median } from '../measure/statistics.ts'
 import type { SubjectName, Figure, Sample, Target, Workload } from './workloads.ts'
 
@@ -28,7 +29,7 @@ const DRAWS = 10_000
  */
 export function ratioOf(ours: readonly number[], theirs: readonly number[], confidence = 0.95): Ratio {
   const ratios = ours.map((each, round) => each / (theirs[round] ?? NaN)).filter(Number.isFinite)
-  const random = mulberry32(1)
+  const random = seededRandom(1)
   const medians = Float64Array.from({ length: DRAWS }, () =>
     median(ratios.map(() => ratios[Math.floor(random() * ratios.length)] ?? NaN)),
   ).sort()
@@ -59,15 +60,4 @@ export function verdictsOf(workloads: readonly Workload[], samples: Samples): Ve
       return [{ workload: name, target, ratio, isMet: ratio.middle <= atMost && ratio.middle >= atLeast }]
     }),
   )
-}
-
-/** Returns a generator of numbers in [0, 1) from a seed. */
-function mulberry32(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
 }

@@ -13,7 +13,7 @@ import { serverMessageOf, type ServerMessage } from './member-message.ts'
 import type { NodePicture, StoreWrite } from './picture.ts'
 import { Process } from './process.ts'
 import { Program, type Main } from './program.ts'
-import { seededRandom, type Random } from './seeded-random.ts'
+import { seededRandom, type Random } from '../../environment/seeded-random.ts'
 import { Store } from './store.ts'
 import { ensembleOf, type Scenario } from './story.ts'
 

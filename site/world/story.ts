@@ -1,6 +1,7 @@
 // What a reader of the playground chose and did: plain data, from which a world can be made again. A story is as small
 // as a link, because all frames follow from it.
-// May import: src/index.ts, src/protocol/entry.ts, src/recipes/index.ts, src/server/index.ts, src/testing/index.ts.
+// May import: environment/seeded-random.ts, src/index.ts, src/protocol/entry.ts, src/recipes/index.ts, src/server/index.ts,
+// src/testing/index.ts.
 
 /** The recipes by their ids, each with its title. */
 export const RECIPES = {

@@ -1,5 +1,5 @@
 // Pseudo-random numbers that a seed reproduces.
-import { seededRandom, type Random } from '../../site/world/seeded-random.ts'
+import { seededRandom, type Random } from '../../environment/seeded-random.ts'
 
 export { seededRandom, type Random }
 

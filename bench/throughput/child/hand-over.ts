@@ -5,7 +5,7 @@ import { WARM_UP_ACQUISITIONS, type HandOver, type Task } from '../workloads.ts'
 import { textbookLock, type Package } from './textbook-lock.ts'
 import { plainLocks } from './plain-locks.ts'
 import { PlainSession, type Protocol } from './plain-session.ts'
-import { answerTurns } from './turns.ts'
+import { answerTurns, measured } from './turns.ts'
 
 interface Contender {
   acquire(): Promise<() => Promise<unknown>>
@@ -79,12 +79,7 @@ export async function handOver(task: Task, { lock, contenders: count, acquisitio
     )
   }
   await turn(WARM_UP_ACQUISITIONS)
-  await answerTurns(async () => {
-    const before = { cpu: process.cpuUsage(), now: performance.now() }
-    await turn(acquisitions)
-    const { user, system } = process.cpuUsage(before.cpu)
-    return { operations: count * acquisitions, cpu: user + system, ms: performance.now() - before.now }
-  })
+  await answerTurns(() => measured(() => turn(acquisitions).then(() => count * acquisitions)))
   await Promise.all(contenders.map(each => each.close()))
   return 'ready'
 }

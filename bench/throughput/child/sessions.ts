@@ -3,20 +3,12 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { paths, type Sample } from '../workloads.ts'
 import type { Subject, Peer } from './subject.ts'
-import { answerTurns } from './turns.ts'
+import { answerTurns, measured } from './turns.ts'
 
 const openAll = (subject: Subject, count: number): Promise<Peer[]> =>
   Promise.all(Array.from({ length: count }, () => subject.open()))
 
 const closeAll = (peers: readonly Peer[]) => Promise.all(peers.map(peer => peer.close()))
-
-async function measured(operations: number, work: () => Promise<unknown>): Promise<Sample> {
-  const cpu = process.cpuUsage()
-  const begun = performance.now()
-  await work()
-  const { user, system } = process.cpuUsage(cpu)
-  return { operations, cpu: user + system, ms: performance.now() - begun }
-}
 
 /** The number of warm-up rounds: enough for V8 to compile the code under measurement. */
 const OPENINGS_TO_WARM_UP = 5
@@ -32,7 +24,7 @@ export async function opening(subject: Subject, sessions: number): Promise<Sampl
   const samples: Sample[] = []
   for (let i = 0; i < OPENINGS; i++) {
     const peers: Peer[] = []
-    samples.push(await measured(sessions, async () => peers.push(...(await openAll(subject, sessions)))))
+    samples.push(await measured(async () => peers.push(...(await openAll(subject, sessions)))))
     await closeAll(peers)
   }
   await kept.close()
@@ -45,8 +37,9 @@ export async function opening(subject: Subject, sessions: number): Promise<Sampl
 export async function memory(subject: Subject, sessions: number): Promise<Sample> {
   const peers = await openAll(subject, FIRST)
   const before = await idleMemory()
-  const sample = await measured(sessions, async () => {
+  const sample = await measured(async () => {
     for (let open = 0; open < sessions; open += FIRST) peers.push(...(await openAll(subject, FIRST)))
+    return sessions
   })
   const bytes = ((await idleMemory()) - before) / sessions
   await closeAll(peers)
@@ -105,9 +98,10 @@ export async function notifications(subject: Subject, sessions: number): Promise
     const ready = once(process, 'message')
     process.send?.('change')
     await ready
-    return measured(sessions, () => {
+    return measured(async () => {
       process.send?.('now')
-      return all
+      await all
+      return sessions
     })
   }
   const bursts = async (count: number): Promise<Sample> => {

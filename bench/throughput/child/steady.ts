@@ -2,7 +2,7 @@
 import { percentile } from './percentile.ts'
 import type { Measure, Sample, Steady, Task } from '../workloads.ts'
 import { Counter, Sampler, type Gauge, type Peer, type Subject } from './subject.ts'
-import { answerTurns } from './turns.ts'
+import { answerTurns, measured } from './turns.ts'
 
 /**
  * The share of the time in which latencies are sampled. It is separate, because sampling costs processor time itself.
@@ -60,10 +60,7 @@ async function warm(run: Run, ms: number): Promise<void> {
   } while (counter.count < WARM_UP_OPERATIONS)
 }
 
-async function counted(run: Run, span: number): Promise<Sample> {
+function counted(run: Run, span: number): Promise<Sample> {
   const counter = new Counter()
-  const before = { cpu: process.cpuUsage(), now: performance.now() }
-  await run(counter, span)
-  const { user, system } = process.cpuUsage(before.cpu)
-  return { operations: counter.count, cpu: user + system, ms: performance.now() - before.now }
+  return measured(() => run(counter, span).then(() => counter.count))
 }

@@ -1,7 +1,7 @@
+import { seededRandom } from '../../../environment/seeded-random.ts'
 import { expect } from 'chai'
 import { workloads, type Workload } from '../../../bench/growth/workloads.ts'
 import { findingsOf, type Finding } from '../../../bench/growth/verdict.ts'
-import { seeded } from '../../../bench/harness/plan.ts'
 import { summaryOf, tableOf, verdictOf } from '../../../bench/growth/table.ts'
 
 const [workload] = workloads.filter(({ population, probe }) => population === 'watches' && probe === 'notified') as [
@@ -12,7 +12,7 @@ const ROUNDS = 7
 
 /** Returns the finding for simulated measurements of a cost, with random noise in each round. */
 function measured(costOf: (size: number) => number, noise = 0, seed = 1, of: Workload = workload): Finding {
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const sample = (size: number) => ({
     operations: 50,
     cost: 50 * costOf(size) * (1 + noise * (2 * random() - 1)),

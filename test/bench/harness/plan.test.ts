@@ -1,11 +1,8 @@
 import { expect } from 'chai'
-import fc from 'fast-check'
 import {
   affordable,
   peakSessionsOf,
-  seeded,
   shareOf,
-  shuffled,
   stagesOf,
   tasksOf,
   weightOf,
@@ -91,17 +88,5 @@ describe('the plan of the benchmark', () => {
     expect(namesWith(16)).to.deep.equal(['herd', 'recursive', 'reconnect'])
     expect(namesWith(11)).to.have.length(2)
     expect(namesWith(-1)).to.deep.equal(['herd'])
-  })
-
-  it('shuffles all items in an order that depends on the seed', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer()), fc.integer(), (all, seed) => {
-        const order = shuffled(all, seeded(seed))
-        expect(order.toSorted((a, b) => a - b)).to.deep.equal(all.toSorted((a, b) => a - b))
-        expect(shuffled(all, seeded(seed))).to.deep.equal(order)
-      }),
-    )
-    const firsts = new Set(Array.from({ length: 50 }, (_, seed) => shuffled([1, 2, 3, 4], seeded(seed))[0]))
-    expect(firsts.size, 'each may be the first').to.equal(4)
   })
 })
