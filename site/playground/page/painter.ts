@@ -105,7 +105,12 @@ export class Painter {
         const isLinked = one.id < other.id && one.mode !== 'stopped' && other.mode !== 'stopped'
         const link = isLinked ? linkBetween(this.#layout, one.id, other.id) : undefined
         const isCut = one.isCutOff || other.isCutOff
-        if (link !== undefined) this.#stroke(link, isCut ? 'event' : 'replication', isCut ? 1 : 3, isCut ? [2, 8] : [])
+        if (link === undefined) continue
+        // Of two lines that cross, the second leads over the first, as a bridge: it leaves a gap in it.
+        this.#wires.globalCompositeOperation = 'destination-out'
+        this.#stroke(link, 'paper', 11)
+        this.#wires.globalCompositeOperation = 'source-over'
+        this.#stroke(link, isCut ? 'event' : 'replication', isCut ? 1 : 3, isCut ? [2, 8] : [])
       }
   }
 
