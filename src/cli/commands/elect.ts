@@ -61,7 +61,6 @@ export const elect = command({
         }
         // A program that cannot work must not fill the log of the servers.
         await pause(client, Math.max(0, startedAt + PAUSE - clock.now()), ended)
-        ended.throwIfAborted()
       }
     }, signal)
   },

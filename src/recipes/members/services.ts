@@ -229,8 +229,6 @@ export class Services implements AsyncDisposable {
   async close(): Promise<void> {
     this.#isClosed = true
     for (const node of this.#nodes.values()) this.#closing.add(node)
-    this.#nodes.clear()
-    this.#works.clear()
     const all = [...this.#closing, ...this.#providers]
     const outcomes = await Promise.allSettled(all.map(each => each.close()))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason

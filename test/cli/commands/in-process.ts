@@ -1,6 +1,6 @@
 // The commands of the program `zkwire` in this process, with a server in memory.
 import { Readable, Writable } from 'node:stream'
-import type { Host } from '../../../src/cli/runner/command.ts'
+import type { Host, Sessions } from '../../../src/cli/runner/command.ts'
 import type { OwnSessions } from '../../../src/cli/runner/connection.ts'
 import type { Signals } from '../../../src/cli/runner/signals.ts'
 import { systemClock, type Clock } from '../../../src/runtime/clock.ts'
@@ -17,6 +17,8 @@ interface RunOptions {
   readonly input?: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
   readonly env?: Readonly<Record<string, string>>
   readonly clock?: Clock
+  /** Default: a session of its own. */
+  readonly shell?: Sessions
 }
 
 /** Loaded as the table loads the commands. Otherwise there would be two copies of each module under tsx. */
@@ -43,7 +45,7 @@ class Running {
     options: RunOptions,
   ) {
     this.signals = new Signals()
-    const { input = [], env = {}, clock = systemClock } = options
+    const { input = [], env = {}, clock = systemClock, shell } = options
     let sessions: OwnSessions | undefined
     const host: Host = {
       stdin: Readable.from(input, { objectMode: false }),
@@ -57,6 +59,7 @@ class Running {
       hasConnectionOptions: true,
       resolve: text => (text === '.' ? '/' : text),
       sessions: values =>
+        shell ??
         (sessions ??= new OwnSessions(async () => {
           const target = await targetOf(values, host.env, clock)
           return { ...target, options: { ...target.options, dial: server.dial } }

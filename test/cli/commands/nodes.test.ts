@@ -1,5 +1,10 @@
 // The commands of nodes and watches in this process: what their options do, units, exit statuses, and unreadable nodes.
 import { expect } from 'chai'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { statuses } from '../../../src/cli/runner/failure.ts'
+import { ShellSession } from '../../../src/cli/shell/shell-session.ts'
 import { connect, perms, type Client } from '../../../src/index.ts'
 import { Mutex, ReadWriteLock, Semaphore } from '../../../src/recipes/index.ts'
 import { hex64 } from '../../../src/protocol/index.ts'
@@ -173,6 +178,19 @@ describe('in this process, zkwire', () => {
       expect((await watching.ended).status).to.equal(143)
       expect(types(watching.out)).to.deep.equal(['watching', 'NodeCreated', 'resync', 'NodeDeleted'])
     })
+
+    it('goes on in the new session of a shell', async () => {
+      const stop = new AbortController()
+      const target = { servers: server.connectString, options: { dial: server.dial } }
+      const shell = new ShellSession(target, stop.signal, () => undefined)
+      const watching = start(['watch', '/a'], { shell })
+      await until(() => types(watching.out).includes('watching'))
+      server.expireSession((await shell.open()).sessionId)
+      await until(() => types(watching.out).includes('resync'))
+      watching.signals.deliver('SIGTERM')
+      expect((await watching.ended).status).to.equal(143)
+      await shell.close()
+    })
   })
 
   describe('who', () => {
@@ -259,6 +277,26 @@ describe('in this process, zkwire', () => {
     })
   })
 
+  describe('serve', () => {
+    it('ends with the status of the import if it refuses a node of its seed', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'zkwire-seed-'))
+      const seed = join(folder, 'seed.jsonl')
+      await writeFile(seed, '{"path":"/a","acl":["digest:x:r"]}\n')
+      const serving = start(['serve', '--port', '0', '--seed', seed])
+      try {
+        await until(() => serving.out + serving.err !== '')
+        expect(serving.out).to.equal('')
+        const { status, err } = await serving.ended
+        expect(err).to.match(/^zkwire import: INVALIDACL: /)
+        expect(status).to.equal(1)
+      } finally {
+        serving.signals.deliver('SIGTERM')
+        await serving.ended
+        await rm(folder, { recursive: true })
+      }
+    })
+  })
+
   describe('lock', () => {
     it('takes --wait in seconds', async () => {
       await using _held = await new Mutex(zk, '/lock').acquire()
@@ -273,6 +311,45 @@ describe('in this process, zkwire', () => {
       const { status, err } = await run(['lock', '/lock', '--wait', '60', '--', 'true'], { clock })
       expect([status, err]).to.deep.equal([75, 'zkwire lock: /lock was not acquired within 60 s\n'])
       expect(wait).to.be.within(40_000, 60_000)
+    })
+
+    describe('in a process that was stopped for longer than its session', () => {
+      const timeout = 30
+      let stop: number
+      let locking: ReturnType<Starters['start']>
+
+      beforeEach(async () => {
+        stop = 0
+        let isGuarded = false
+        const clock = {
+          ...systemClock,
+          now: () => systemClock.now() + stop,
+          setTimeout: (callback: () => void, ms: number) => {
+            const isLook = ms === (timeout / 6) * 1000
+            isGuarded ||= isLook
+            // No timer looks at the lock after the stop.
+            return isLook ? undefined : systemClock.setTimeout(callback, ms)
+          },
+        }
+        locking = start(['lock', '/lock', '--timeout', String(timeout), '--', 'sleep', '60'], { clock })
+        await until(() => isGuarded)
+        stop = 2 * timeout * 1000
+      })
+      afterEach(async () => {
+        locking.signals.deliver('SIGTERM')
+        await locking.ended
+      })
+
+      it('ends the program before it goes on', async () => {
+        locking.signals.deliver('SIGCONT')
+        expect(locking.err).to.match(/\/lock is lost: the session has ended, .*; ending sleep\n$/)
+        expect((await locking.ended).status).to.equal(statuses.lost)
+      })
+
+      it('says by its status that the lock was lost, if the program ends first', async () => {
+        locking.signals.deliver('SIGTERM')
+        expect((await locking.ended).status).to.equal(statuses.lost)
+      })
     })
   })
 })

@@ -137,12 +137,24 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   itInVirtualTime('does not call the function of update() after the call was cancelled', async () => {
     const client = await fixture.open()
-    const abort = new AbortController()
-    const updating = failureOf(valueOf(client).update(() => expect.fail('it was called'), { signal: abort.signal }))
-    // In the turn in which the reply to the read arrives.
-    await client.exists('/')
-    abort.abort()
-    expect(await updating).to.equal(abort.signal.reason)
+    const late: string[] = []
+    const microtasks = async (count: number) => {
+      for (let i = 0; i < count; i++) await Promise.resolve()
+    }
+    // Cancels at each moment around the one in which the reply to the read has arrived.
+    for (let before = 0; before < 12; before++)
+      for (let after = 0; after < 12; after++) {
+        const abort = new AbortController()
+        const { signal } = abort
+        const fn = () => void (signal.aborted && late.push(`${before} ${after}`))
+        const updating = outcomeOf(valueOf(client).update(fn, { signal }))
+        await microtasks(before)
+        await client.exists('/')
+        await microtasks(after)
+        abort.abort()
+        await updating
+      }
+    expect(late).to.deep.equal([])
     const other = new AbortController()
     const hold = fixture.embedded.faults.hold('getData', { session: client.sessionId })
     const waiting = failureOf(valueOf(client).update(() => expect.fail('it was called'), { signal: other.signal }))
