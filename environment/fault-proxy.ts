@@ -1,6 +1,7 @@
 // A TCP proxy in front of a real server. It parses the frames in both directions and injects faults on request.
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { FaultPlans } from './fault-plans.ts'
 import { ProxiedConnection, type Address } from './proxied-connection.ts'
 
 export interface PassedFrame {
@@ -17,14 +18,6 @@ export interface PassedFrame {
   bytes: Buffer
 }
 
-/** A fault for the `countdown`-th request with this opcode, or for its reply. */
-export interface Plan {
-  fault: 'dropRequest' | 'dropReply' | 'holdReply'
-  opcode: number
-  countdown: number
-  onInjected: () => void
-}
-
 type Direction = 'up' | 'down' | 'both'
 
 /** The current faults of the byte streams. */
@@ -39,21 +32,21 @@ export interface LinkConditions {
   bytesLeft: number
 }
 
-export class FaultProxy {
+export class FaultProxy extends FaultPlans {
   readonly #server: Server
   readonly #connections = new Set<ProxiedConnection>()
-  readonly #plans: Plan[] = []
   readonly conditions: LinkConditions = { blackHole: undefined, delay: 0, slice: Infinity, bytesLeft: Infinity }
   /** All frames that were sent, including those that did not arrive. */
   readonly frames: PassedFrame[] = []
   connectionCount = 0
 
   private constructor(server: Server, target: Address) {
+    super()
     this.#server = server
     server.on('connection', (socket: Socket) => {
       const connection = new ProxiedConnection(socket, target, {
         index: this.connectionCount++,
-        plans: this.#plans,
+        plans: this.plans,
         conditions: this.conditions,
         frames: this.frames,
       })
@@ -76,27 +69,10 @@ export class FaultProxy {
   /** Ends all faults and removes all plans. Held replies stay held until {@link release}. */
   heal(): void {
     Object.assign(this.conditions, { blackHole: undefined, delay: 0, slice: Infinity, bytesLeft: Infinity })
-    this.#plans.length = 0
+    this.plans.length = 0
   }
 
-  /** Resets the connection instead of forwarding the k-th such request from now. Resolves when that has happened. */
-  dropRequest(opcode: number, k = 1): Promise<void> {
-    return this.#plan('dropRequest', opcode, k)
-  }
-
-  /** Forwards the k-th such request from now, and resets the connection instead of forwarding its reply. */
-  dropReply(opcode: number, k = 1): Promise<void> {
-    return this.#plan('dropReply', opcode, k)
-  }
-
-  /**
-   * Holds the reply to the k-th such request from now, and all later frames, until {@link release}. Resolves when the
-   * reply arrives.
-   */
-  holdReply(opcode: number, k = 1): Promise<void> {
-    return this.#plan('holdReply', opcode, k)
-  }
-
+  /** Delivers the replies that are held. */
   release(): void {
     for (const connection of this.#connections) connection.release()
   }
@@ -114,9 +90,5 @@ export class FaultProxy {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
-  }
-
-  #plan(fault: Plan['fault'], opcode: number, countdown: number): Promise<void> {
-    return new Promise(onInjected => this.#plans.push({ fault, opcode, countdown, onInjected }))
   }
 }

@@ -2,7 +2,8 @@
 import { connect, type Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { Framer, ReplyHeader, RequestHeader } from '../src/protocol/index.ts'
-import type { PassedFrame, Plan, LinkConditions } from './fault-proxy.ts'
+import { takePlan, type Plan } from './fault-plans.ts'
+import type { PassedFrame, LinkConditions } from './fault-proxy.ts'
 
 export interface Address {
   readonly host: string
@@ -72,7 +73,7 @@ export class ProxiedConnection {
     const { xid, type: opcode } = RequestHeader.decode(frame)
     this.#record('client', frame, xid, opcode)
     this.#opcodes.set(xid, opcode)
-    const plan = this.#takePlan(opcode)
+    const plan = takePlan(this.#context.plans, opcode)
     if (plan?.fault === 'dropRequest') {
       this.reset()
       plan.onInjected()
@@ -80,15 +81,6 @@ export class ProxiedConnection {
     }
     if (plan !== undefined) this.#planByXid.set(xid, plan)
     this.#forward('up', frame)
-  }
-
-  /** Counts a request and removes and returns the plan that is due at it. */
-  #takePlan(opcode: number): Plan | undefined {
-    const { plans } = this.#context
-    const plan = plans.find(each => each.opcode === opcode)
-    if (plan === undefined || --plan.countdown > 0) return undefined
-    plans.splice(plans.indexOf(plan), 1)
-    return plan
   }
 
   #onReply(frame: Buffer): void {

@@ -1,11 +1,11 @@
 // Writes and reads through each server, and hand-overs between each two of them.
-import { shuffle } from '../../src/runtime/shuffle.ts'
 import { connect, type Client } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { SESSION_TIMEOUT } from '../harness/sessions.ts'
 import { latencyOf } from '../measure/latency.ts'
 import type { Calls, HandOver } from './figures.ts'
 import type { PlacementPlan } from './placements.ts'
+import { shuffle } from '../../src/runtime/shuffle.ts'
 
 type Plan = Pick<PlacementPlan, 'root' | 'sites' | 'random' | 'signal'>
 

@@ -1,5 +1,4 @@
 // All measurements on an ensemble, one after the other. They remove their sessions and nodes at the end.
-import { seededRandom } from '../../environment/seeded-random.ts'
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../src/index.ts'
 import { rejection, whenAborted } from '../harness/aborted.ts'
@@ -13,6 +12,7 @@ import { PinnedSessions } from './pinned.ts'
 import { FrameCounter } from '../measure/frame-counter.ts'
 import { measurePlacements } from './placements.ts'
 import { sitesOf, type Site, type Sites } from './start.ts'
+import { seededRandom } from '../../environment/seeded-random.ts'
 
 /** Enough for a herd. More would measure this process, which has all the sessions of these measurements. */
 const MOST_SESSIONS = 300

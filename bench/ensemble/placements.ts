@@ -1,5 +1,4 @@
 // Notifications and reads by server, and the herd on one member.
-import { shuffle } from '../../src/runtime/shuffle.ts'
 import type { Client } from '../../src/index.ts'
 import type { Scenario } from '../harness/scenario.ts'
 import { scenarios } from '../scenarios/index.ts'
@@ -9,6 +8,7 @@ import { median } from '../measure/statistics.ts'
 import type { Placed, ServerCounts, FrameCounts } from './figures.ts'
 import type { Passed, PinnedSessions, Placement } from './pinned.ts'
 import type { Site } from './start.ts'
+import { shuffle } from '../../src/runtime/shuffle.ts'
 
 /** The scenarios: a watch without a queue, and the lock that notifies all. */
 const NAMES = ['data', 'herd']

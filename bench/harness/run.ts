@@ -2,7 +2,6 @@
 // This file: a whole run on one server, stage by stage. It removes its sessions and nodes at the end.
 // May import: bench/measure, bench/output/progress.ts, bench/scenarios/index.ts, src/index.ts, src/runtime/shuffle.ts,
 // src/server/index.ts, src/session/servers/connect-string.ts, src/transport, environment.
-import { shuffle } from '../../src/runtime/shuffle.ts'
 import { seededRandom } from '../../environment/seeded-random.ts'
 import { randomUUID } from 'node:crypto'
 import { connect, type Client } from '../../src/index.ts'
@@ -21,6 +20,7 @@ import { SESSION_TIMEOUT } from './sessions.ts'
 import { abortOnStall } from './stall.ts'
 import { sum } from '../measure/statistics.ts'
 import { FrameCounter, noTraffic, totalTraffic, type Traffic } from '../measure/frame-counter.ts'
+import { shuffle } from '../../src/runtime/shuffle.ts'
 
 export interface RunOptions {
   /** Numbers of sessions, ascending. */

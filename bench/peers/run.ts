@@ -1,5 +1,4 @@
 // A run: all recipes of all libraries on one server, one after the other.
-import { shuffle } from '../../src/runtime/shuffle.ts'
 import { seededRandom } from '../../environment/seeded-random.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,6 +14,7 @@ import { Links } from './links.ts'
 import type { Provided } from './provide.ts'
 import { RemainsOf, SHORT_TIMEOUT, type Remains, type Site } from './remains.ts'
 import { cellOf, growthOf, type PeersResult } from './result.ts'
+import { shuffle } from '../../src/runtime/shuffle.ts'
 
 /** The number of contenders of the release that the report draws, if there are so many. */
 const RECORDED = 12

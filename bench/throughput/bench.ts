@@ -1,11 +1,12 @@
 // The servers and processes of a run: the nodes on Apache's server, the mock, the proxy, and a process for each
 // measurement.
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { connect, type Client } from '../../src/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { MeasuringProcess, startHelper, type Helper } from '../processes/measuring-process.ts'
 import { bundled } from '../processes/program.ts'
 import { openCurator } from './curator.ts'
-import { installPeers, peersFrom } from './peers.ts'
 import {
   DATA_BYTES,
   nameOf,
@@ -18,6 +19,8 @@ import {
   type Turns,
   type Workload,
 } from './workloads.ts'
+import { installTools } from '../../environment/installed-tools.ts'
+import { nodeClients } from '../../environment/needs.ts'
 
 export interface Setup {
   workloads: readonly Workload[]
@@ -36,6 +39,8 @@ export interface Setup {
 const DEADLINE = 120_000
 
 const dist = new URL('../../dist', import.meta.url)
+/** The file URL from which the other Node clients can be required. They are installed when they are first needed. */
+const peersFrom = pathToFileURL(join(nodeClients.directory, 'package.json')).href
 
 /** Starts the Apache server of a run. Its log is in memory. */
 export const startServer = () =>
@@ -75,7 +80,7 @@ export class Bench implements AsyncDisposable {
     const serverPort = server.port
     const program = await bundled(new URL('child/main.ts', import.meta.url))
     const wanted = new Set(setup.workloads.flatMap(({ by }) => by.filter(name => setup.subjects.includes(name))))
-    if (wanted.has('node-zookeeper-client') || wanted.has('zookeeper')) await installPeers()
+    if (wanted.has('node-zookeeper-client') || wanted.has('zookeeper')) await installTools(nodeClients)
     const client = await connect(`127.0.0.1:${serverPort}`, { sessionTimeout: 60_000 })
     await client.ensurePath(paths.data)
     await client.setData(paths.data, Buffer.alloc(DATA_BYTES, 'x'))

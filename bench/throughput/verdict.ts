@@ -1,7 +1,7 @@
 // Turns samples into figures, and figures into verdicts. Pure.
-import { seededRandom } from '../../environment/seeded-random.ts'
 import { median } from '../measure/statistics.ts'
 import type { SubjectName, Figure, Sample, Target, Workload } from './workloads.ts'
+import { seededRandom } from '../../environment/seeded-random.ts'
 
 /** A sample for each round, by workload and then by subject. */
 export type Samples = ReadonlyMap<string, ReadonlyMap<SubjectName, readonly Sample[]>>

@@ -1,10 +1,11 @@
 // Every lock with a fault at each step of acquire() and release(): it recovers its node, and leaves no node and no
 // watch.
 import { expect } from 'chai'
-import type { Client, ObservedFrame } from '../../src/index.ts'
-import { opcodes, parentOf, RequestHeader } from '../../src/protocol/index.ts'
+import type { Client } from '../../src/index.ts'
+import { opcodes, parentOf } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
+import { opcodesInto } from '../support/sent-opcodes.ts'
 import { kindsUnderFaults, type Step } from './locks/exclusive-kinds.ts'
 import { onBothServers } from './fixture.ts'
 
@@ -124,11 +125,7 @@ for (const {
 
     itInVirtualTime('makes its server catch up before it looks for a node whose create had no reply', async () => {
       const sent: number[] = []
-      const { faultyDial, client } = await fixture.openWithFaults({
-        onFrame({ from, first, bytes }: ObservedFrame) {
-          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-        },
-      })
+      const { faultyDial, client } = await fixture.openWithFaults({ onFrame: opcodesInto(sent) })
       await makeReady(client, path)
       const lost = faultyDial.dropReply(opcodes.create2).then(() => (sent.length = 0))
       const held = await new Lock(client, path).acquire()

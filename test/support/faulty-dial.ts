@@ -1,65 +1,33 @@
 // Injects faults at exact frames between a client and a server: a `dial` that parses the frames of its connections.
 import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
-import { Framer, opcodes, RequestHeader, xids } from '../../src/protocol/index.ts'
-
-type Fault = 'dropRequest' | 'holdRequest' | 'dropReply' | 'holdReply' | 'holdEvent'
-
-/** The opcode of the requests that a fault counts. `any` counts all but pings. */
-type Counted = number | 'any'
-
-interface Plan {
-  fault: Fault
-  opcode: Counted
-  countdown: number
-  onInjected: () => void
-}
+import { Framer, RequestHeader, xids } from '../../src/protocol/index.ts'
+import { FaultPlans, takePlan, type Counted, type Plan } from '../../environment/fault-plans.ts'
 
 /** Controls every connection of one client. */
-export class FaultyDial {
-  readonly #plans: Plan[] = []
+export class FaultyDial extends FaultPlans {
   readonly #dial: Dial
   #transport: FaultyTransport | undefined
   #refusing = false
 
   constructor(dial: Dial = dialTcp) {
+    super()
     this.#dial = dial
   }
 
   readonly dial: Dial = (address, handler) => {
-    const transport = new FaultyTransport(handler, this.#plans)
+    const transport = new FaultyTransport(handler, this.plans)
     this.#transport = transport
     if (this.#refusing) queueMicrotask(() => transport.cut())
     else transport.open(this.#dial(address, transport))
     return transport
   }
 
-  /** Cuts the connection instead of sending the k-th such request from now. Resolves when that has happened. */
-  dropRequest(opcode: Counted, k = 1): Promise<void> {
-    return this.#plan('dropRequest', opcode, k)
-  }
-
   /**
    * Holds the k-th such request from now, and all later ones, until {@link deliver}. Resolves when it is to be sent.
    */
   holdRequest(opcode: Counted, k = 1): Promise<void> {
-    return this.#plan('holdRequest', opcode, k)
-  }
-
-  /**
-   * Sends the k-th such request from now, and cuts the connection instead of delivering its reply. Resolves when that
-   * has happened.
-   */
-  dropReply(opcode: Counted, k = 1): Promise<void> {
-    return this.#plan('dropReply', opcode, k)
-  }
-
-  /**
-   * Holds the reply to the k-th such request from now, and all later frames, until {@link deliver}. Resolves when the
-   * reply arrives.
-   */
-  holdReply(opcode: Counted, k = 1): Promise<void> {
-    return this.#plan('holdReply', opcode, k)
+    return this.plan('holdRequest', opcode, k)
   }
 
   /**
@@ -67,7 +35,7 @@ export class FaultyDial {
    * the event arrives.
    */
   holdEvent(): Promise<void> {
-    return this.#plan('holdEvent', xids.notification, 1)
+    return this.plan('holdEvent', xids.notification, 1)
   }
 
   /** Delivers the frames that are held, in both directions. */
@@ -91,13 +59,9 @@ export class FaultyDial {
 
   /** Removes all plans and ends all faults. */
   heal(): void {
-    this.#plans.length = 0
+    this.plans.length = 0
     this.accept()
     this.deliver()
-  }
-
-  #plan(fault: Fault, opcode: Counted, countdown: number): Promise<void> {
-    return new Promise(onInjected => this.#plans.push({ fault, opcode, countdown, onInjected }))
   }
 }
 
@@ -137,7 +101,7 @@ class FaultyTransport implements Transport, TransportHandler {
   #send(frame: Buffer): void {
     if (!this.#isFirst) {
       const { xid, type } = RequestHeader.decode(frame.subarray(4))
-      const plan = this.#takePlan(type)
+      const plan = takePlan(this.#plans, type)
       if (plan?.fault === 'dropRequest') {
         this.cut()
         plan.onInjected()
@@ -152,15 +116,6 @@ class FaultyTransport implements Transport, TransportHandler {
     // Copied, because the client reuses the memory.
     if (this.#heldRequests !== undefined) this.#heldRequests.push(Buffer.from(frame))
     else this.#transport?.write(frame)
-  }
-
-  /** Counts a request and removes and returns the plan that is due at it. */
-  #takePlan(type: number): Plan | undefined {
-    const index = this.#plans.findIndex(({ opcode }) => (opcode === 'any' ? type !== opcodes.ping : opcode === type))
-    const plan = this.#plans[index]
-    if (plan === undefined || --plan.countdown > 0) return undefined
-    this.#plans.splice(index, 1)
-    return plan
   }
 
   destroy(): void {

@@ -1,5 +1,4 @@
 // Repeats one operation with a fixed number in flight.
-import { percentile } from './percentile.ts'
 import type { Measure, Sample, Steady, Task } from '../workloads.ts'
 import { Counter, Sampler, type Gauge, type Peer, type Subject } from './subject.ts'
 import { answerTurns, measured } from './turns.ts'
@@ -63,4 +62,10 @@ async function warm(run: Run, ms: number): Promise<void> {
 function counted(run: Run, span: number): Promise<Sample> {
   const counter = new Counter()
   return measured(() => run(counter, span).then(() => counter.count))
+}
+
+/** Returns a percentile by nearest rank. Sorts the values in place. */
+const percentile = (values: number[], percent: number): number => {
+  values.sort((a, b) => a - b)
+  return values[Math.max(0, Math.ceil((percent / 100) * values.length) - 1)] ?? NaN
 }

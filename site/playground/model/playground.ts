@@ -25,15 +25,16 @@ const OPENING_MS = 2.4
 const STILL_MS = 700
 
 export class Playground {
-  readonly #view: View
-  readonly #lessons: LessonPlayer
-  readonly #editor: Editor
+  readonly view: View
+  readonly lessons: LessonPlayer
+  readonly editor: Editor
   #playing = false
   #speed: Speed = 1
   #selection: Selection | undefined
   #said = ''
   #error: string | undefined
-  readonly #costs = new CostBook()
+  /** What the releases cost that the reader has tried. */
+  readonly costs = new CostBook()
   #isFresh = false
   /** The work on the world. An error becomes a sentence on the page. */
   readonly #work = new WorkQueue(
@@ -47,10 +48,10 @@ export class Playground {
   readonly #listeners = new Set<() => void>()
 
   private constructor(world: World, startWorld: StartWorld) {
-    this.#view = new View(world)
-    this.#editor = new Editor(startWorld)
-    this.#lessons = new LessonPlayer({
-      view: this.#view,
+    this.view = new View(world)
+    this.editor = new Editor(startWorld)
+    this.lessons = new LessonPlayer({
+      view: this.view,
       work: this.#work,
       speed: () => this.#speed,
       replace: world => this.#replace(world),
@@ -72,7 +73,7 @@ export class Playground {
     playground.#isFresh = link === ''
     if (link !== '') await playground.openLink(link)
     // Shows the frames in flight, not at their start.
-    else await playground.#view.pass(OPENING_MS)
+    else await playground.view.pass(OPENING_MS)
     return playground
   }
 
@@ -81,21 +82,17 @@ export class Playground {
     return this.#isFresh
   }
 
-  get view(): View {
-    return this.#view
-  }
-
   get picture(): Picture {
-    return this.#view.picture
+    return this.view.picture
   }
 
   get frames(): readonly WireFrame[] {
-    return this.#view.frames
+    return this.view.frames
   }
 
   /** The messages between servers so far. */
   get messages(): readonly ServerMessage[] {
-    return this.#view.world.messages
+    return this.view.world.messages
   }
 
   get story(): Story {
@@ -107,17 +104,9 @@ export class Playground {
    * Empty if the program is too long for a link.
    */
   get link(): string {
-    const lesson = this.#lessons.shown
+    const lesson = this.lessons.shown
     if (lesson !== undefined) return lessonLinkOf(lesson.id, lesson.step)
-    return this.#editor.isShown ? (this.#editor.linkWith(this.#view.world) ?? '') : linkOf(this.story)
-  }
-
-  get lessons(): LessonPlayer {
-    return this.#lessons
-  }
-
-  get editor(): Editor {
-    return this.#editor
+    return this.editor.isShown ? (this.editor.linkWith(this.view.world) ?? '') : linkOf(this.story)
   }
 
   get playing(): boolean {
@@ -141,13 +130,8 @@ export class Playground {
     return this.#error
   }
 
-  /** What the releases cost that the reader has tried. */
-  get costs(): CostBook {
-    return this.#costs
-  }
-
   historyOf(path: string): NodeChange[] {
-    return this.#view.world.history(path)
+    return this.view.world.history(path)
   }
 
   get isBusy(): boolean {
@@ -184,43 +168,43 @@ export class Playground {
   /** Starts the scenario from its beginning, and leaves the lesson, and the program unless its clients still fit. */
   start(scenario: Scenario): Promise<void> {
     this.#playing = false
-    this.#lessons.leave()
-    if (scenario.recipe !== 'bare-clients') this.#editor.leave()
+    this.lessons.leave()
+    if (scenario.recipe !== 'bare-clients') this.editor.leave()
     return this.#work.do(async () => this.#replace(await World.open(scenario)))
   }
 
   openLink(link: string): Promise<void> {
     this.#playing = false
-    this.#lessons.leave()
+    this.lessons.leave()
     return this.#work.do(async () => {
       const told = lessonIn(link)
       const program = writtenIn(link)
-      if (told !== undefined) await this.#lessons.open(told.lesson, told.step)
+      if (told !== undefined) await this.lessons.open(told.lesson, told.step)
       else this.#replace(program ? await World.open(program.story.scenario) : await World.replay(storyOf(link)))
-      if (program === undefined) this.#editor.leave()
-      else this.#editor.open(program)
+      if (program === undefined) this.editor.leave()
+      else this.editor.open(program)
     })
   }
 
   /** Changes the program of the editor. It does not run. */
   write(text: string): void {
-    this.#lessons.leave()
-    this.#editor.write(text)
+    this.lessons.leave()
+    this.editor.write(text)
     this.#changed()
   }
 
   /** Runs the program of the editor to its end, in a world of its own. */
   run(): Promise<void> {
     this.#playing = false
-    this.#lessons.leave()
+    this.lessons.leave()
     return this.#work.do(async () => {
-      const world = await this.#editor.start(this.story.scenario)
+      const world = await this.editor.start(this.story.scenario)
       this.#replace(world)
       await runToEnd(world, () => {
         this.#look()
         this.#changed()
       })
-      this.#editor.judge(world)
+      this.editor.judge(world)
     })
   }
 
@@ -228,7 +212,7 @@ export class Playground {
   forward(): Promise<void> {
     this.#playing = false
     return this.#work.do(async () => {
-      const isFrame = await this.#view.world.step()
+      const isFrame = await this.view.world.step()
       this.#look()
       this.#say(isFrame ? describeLast(this.frames) : 'No frame comes within an hour.')
     })
@@ -238,7 +222,7 @@ export class Playground {
   settle(): Promise<void> {
     this.#playing = false
     return this.#work.do(async () => {
-      await this.#view.world.settle()
+      await this.view.world.settle()
       this.#look()
       this.#say(describeLast(this.frames))
     })
@@ -254,7 +238,7 @@ export class Playground {
     this.#playing = false
     return this.#work.do(async () => {
       const frames = Math.max(0, typeof frame === 'number' ? frame : frame())
-      this.#replace(await this.#view.world.replayed(frames))
+      this.#replace(await this.view.world.replayed(frames))
       this.#say(describeLast(this.frames))
     })
   }
@@ -263,7 +247,7 @@ export class Playground {
   goToTime(at: number): Promise<void> {
     this.#playing = false
     return this.#work.do(async () => {
-      const world = await this.#view.world.replayed(this.frames.filter(({ sentAt }) => sentAt <= at).length)
+      const world = await this.view.world.replayed(this.frames.filter(({ sentAt }) => sentAt <= at).length)
       await world.advance(Math.max(0, at - world.now))
       this.#replace(world)
       this.#say(describeLast(this.frames))
@@ -272,10 +256,10 @@ export class Playground {
 
   act(command: Command): Promise<void> {
     return this.#work.do(async () => {
-      const isDone = await this.#view.world.act(command)
-      this.#editor.rejudge()
+      const isDone = await this.view.world.act(command)
+      this.editor.rejudge()
       this.#look()
-      this.#error = isDone ? undefined : this.#view.world.isFull ? FULL : REFUSED
+      this.#error = isDone ? undefined : this.view.world.isFull ? FULL : REFUSED
       this.#say(this.#error ?? `Done: ${command.kind}.`)
     })
   }
@@ -287,54 +271,54 @@ export class Playground {
    */
   tick(realMs: number, still: boolean): Promise<void> {
     const ms = Math.min(realMs, LONGEST_TICK)
-    if (this.#lessons.tick(ms, still)) this.#changed()
+    if (this.lessons.tick(ms, still)) this.#changed()
     if (!this.#playing || this.isBusy) return Promise.resolve()
     if (still) {
       this.#stillFor += realMs * this.#speed
       if (this.#stillFor < STILL_MS) return Promise.resolve()
       this.#stillFor = 0
     }
-    const virtual = virtualTimeOf(ms, this.#speed, this.#view.traffic)
-    if (!still && this.#view.passWithin(virtual)) return Promise.resolve()
+    const virtual = virtualTimeOf(ms, this.#speed, this.view.traffic)
+    if (!still && this.view.passWithin(virtual)) return Promise.resolve()
     return this.#work.do(async () => {
-      if (this.#view.world.isFull) throw new Error(FULL)
-      const wasOver = isOver(this.#view.world)
-      if (still) await this.#view.world.step()
-      else await this.#view.pass(virtual)
-      if (still) this.#view.look()
+      if (this.view.world.isFull) throw new Error(FULL)
+      const wasOver = isOver(this.view.world)
+      if (still) await this.view.world.step()
+      else await this.view.pass(virtual)
+      if (still) this.view.look()
       this.#remember()
-      if (!wasOver && isOver(this.#view.world)) this.#playing = false
+      if (!wasOver && isOver(this.view.world)) this.#playing = false
     })
   }
 
   /** Chooses what the lesson is about. */
   #mark(): void {
-    const focus = this.#lessons.shown?.focus
+    const focus = this.lessons.shown?.focus
     if (focus !== undefined) this.#selection = selectionOf(focus, this.frames, this.messages)
   }
 
   /** Tries one release of the recipe with several numbers of clients. */
   async measure(): Promise<void> {
-    await this.#costs.measure(this.story.scenario, () => this.#changed())
+    await this.costs.measure(this.story.scenario, () => this.#changed())
     this.#say('The plot is complete.')
   }
 
   #replace(world: ShownWorld): void {
-    const old = this.#view.world
-    this.#view.replace(world)
+    const old = this.view.world
+    this.view.replace(world)
     this.#error = undefined
     this.#remember()
     void old.close()
   }
 
   #look(): void {
-    this.#view.look()
+    this.view.look()
     this.#remember()
   }
 
   /** Keeps the costs of the releases for the plot, which outlives this world. */
   #remember(): void {
-    this.#costs.note(this.picture, this.#view.isQuiet)
+    this.costs.note(this.picture, this.view.isQuiet)
   }
 
   #say(sentence: string): void {

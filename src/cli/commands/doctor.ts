@@ -1,7 +1,7 @@
 // `zkwire doctor`.
-import { unlessRefused } from '../../client/recipe-support.ts'
 import { lookup } from 'node:dns/promises'
 import type { Client } from '../../client/index.ts'
+import { unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
 import type { Address } from '../../transport/transport.ts'
 import type { Clock } from '../../runtime/clock.ts'

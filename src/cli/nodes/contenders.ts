@@ -1,6 +1,6 @@
 // The locks of zkwire, Curator, kazoo and ZooKeeper: who holds them, and who waits.
-import { unlessRefused } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
+import { unlessRefused } from '../../client/recipe-support.ts'
 import { hex64, isCode, join, ZooKeeperError } from '../../protocol/index.ts'
 import { idIn } from '../../recipes/node/owner-tag.ts'
 import { foreignContendersIn } from '../../recipes/queue/dialect.ts'

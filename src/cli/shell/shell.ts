@@ -22,12 +22,13 @@ interface Job {
 
 export class Shell {
   readonly #host: Host
-  readonly #session: ShellSession
+  readonly session: ShellSession
   readonly #jobs = new Map<number, Job>()
   #lastJob = 0
   /** The signals of the command that runs in the foreground. */
   #running: Signals | undefined
-  #current = '/'
+  /** The current node. */
+  current = '/'
   #isEnding = false
   readonly commands: CommandTable
 
@@ -42,7 +43,7 @@ export class Shell {
     session: ShellSession,
     print: (text: string) => void,
   ) {
-    this.#session = session
+    this.session = session
     this.#print = print
     this.commands = new Map([...host.commands, ...builtinsOf(this)].filter(([name]) => !OUTSIDE.includes(name)))
     this.#host = {
@@ -53,21 +54,8 @@ export class Shell {
       commands: this.commands,
       hasConnectionOptions: false,
       sessions: () => session,
-      resolve: text => resolvePath(this.#current, text),
+      resolve: text => resolvePath(this.current, text),
     }
-  }
-
-  get session(): ShellSession {
-    return this.#session
-  }
-
-  /** The current node. */
-  get current(): string {
-    return this.#current
-  }
-
-  set current(path: string) {
-    this.#current = path
   }
 
   /** True after `exit`. */
@@ -128,7 +116,7 @@ export class Shell {
   /** Ends the commands of the background, and closes the session. */
   async close(): Promise<void> {
     for (const number of this.#jobs.keys()) this.stop(number)
-    await this.#session.close()
+    await this.session.close()
   }
 
   async #run(command: Command, args: readonly string[]): Promise<number> {

@@ -1,7 +1,7 @@
 // The watch of one cache. Servers from 3.6 on have one persistent watch for the whole tree. On older ones each read sets
 // a one-shot watch.
-import { unlessRefused } from '../../client/recipe-support.ts'
 import type { Client, Watcher, WatchEvent } from '../../client/index.ts'
+import { unlessRefused } from '../../client/recipe-support.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 
 /** The parts of a cache that its watch uses. */

@@ -1,6 +1,6 @@
 // Requests to release a lock, written into the holder's node as Curator does.
-import { unlessRefused } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
+import { unlessRefused } from '../../client/recipe-support.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { cancellable, type WaitOptions } from '../node/cancellable.ts'
 

@@ -1,7 +1,7 @@
 // Lists the children of a node, and reads them.
-import { unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
+import { unlessRefused } from '../../client/recipe-support.ts'
 
 export interface Children {
   readonly children: readonly string[]

@@ -69,7 +69,7 @@ export class Network {
     // A vote needs a connection of its own, which a process that has ended does not accept.
     if (link === undefined && !to.core.isRunning) return
     const channel = this.#channelOf(from, to, link === undefined)
-    this.#report(from, to, channel.isCut ? Infinity : from.lag + to.lag, content)
+    this.#report(from, to, channel.isCut ? Infinity : channel.delay, content)
     // Of the votes that cannot be sent, only the last is kept (QuorumCnxManager).
     if (link === undefined && channel.isCut) channel.clear()
     channel.send(() => {
@@ -133,19 +133,10 @@ export class Network {
     const key = `${from.core.id} ${to.core.id} ${isForVotes ? 'votes' : ''}`
     let channel = this.#channels.get(key)
     if (channel === undefined) {
-      channel = new Channel(this, this.#routeOf(from, to, isForVotes))
+      channel = new Channel(this, from, to, isForVotes)
       this.#channels.set(key, channel)
     }
     return channel
-  }
-
-  #routeOf(from: Peer, to: Peer, isForVotes: boolean): Route {
-    const isUp = ({ core }: Peer) => core.isRunning && !core.isPaused
-    return {
-      delay: () => from.lag + to.lag,
-      // A server opens a new connection to send a vote, which needs both directions.
-      isCut: () => !isUp(from) || !isUp(to) || !this.carries(from, to) || (isForVotes && !this.carries(to, from)),
-    }
   }
 
   #report(from: Peer, to: Peer, delay: number, content: MessageContent): void {
@@ -180,26 +171,32 @@ export class Link {
   }
 }
 
-/** The network from one server to another. */
-export interface Route {
-  /** How long a message takes, in milliseconds. */
-  delay(): number
-  isCut(): boolean
-}
-
-export class Channel {
+/** The network from one server to another: for votes, or for all other messages. */
+class Channel {
   readonly #network: Network
-  readonly #route: Route
+  readonly #from: Peer
+  readonly #to: Peer
+  readonly #isForVotes: boolean
   readonly #messages: { sentAt: number; act: () => void }[] = []
   #timer: unknown
 
-  constructor(network: Network, route: Route) {
+  constructor(network: Network, from: Peer, to: Peer, isForVotes: boolean) {
     this.#network = network
-    this.#route = route
+    this.#from = from
+    this.#to = to
+    this.#isForVotes = isForVotes
+  }
+
+  /** How long a message takes, in milliseconds. */
+  get delay(): number {
+    return this.#from.lag + this.#to.lag
   }
 
   get isCut(): boolean {
-    return this.#route.isCut()
+    const [network, from, to] = [this.#network, this.#from, this.#to]
+    const isUp = ({ core }: Peer) => core.isRunning && !core.isPaused
+    // A server opens a new connection to send a vote, which needs both directions.
+    return !isUp(from) || !isUp(to) || !network.carries(from, to) || (this.#isForVotes && !network.carries(to, from))
   }
 
   /** @param act what the receiver does with the message */
@@ -208,12 +205,12 @@ export class Channel {
     this.flush()
   }
 
-  /** Delivers the messages that are due. Must be called when the route has changed. */
+  /** Delivers the messages that are due. Must be called when the delay or the cut has changed. */
   flush(): void {
     const { clock } = this.#network
     clock.clearTimeout(this.#timer)
     for (let next = this.#messages[0]; next !== undefined && !this.isCut; next = this.#messages[0]) {
-      const wait = next.sentAt + this.#route.delay() - clock.now()
+      const wait = next.sentAt + this.delay - clock.now()
       if (wait > 0) {
         this.#timer = this.#network.setTimeout(() => this.flush(), wait)
         break

@@ -1,8 +1,8 @@
-import { seededRandom } from '../../../environment/seeded-random.ts'
 import { expect } from 'chai'
 import { workloads, type Workload } from '../../../bench/growth/workloads.ts'
 import { findingsOf, type Finding } from '../../../bench/growth/verdict.ts'
 import { summaryOf, tableOf, verdictOf } from '../../../bench/growth/table.ts'
+import { seededRandom } from '../../../environment/seeded-random.ts'
 
 const [workload] = workloads.filter(({ population, probe }) => population === 'watches' && probe === 'notified') as [
   Workload,

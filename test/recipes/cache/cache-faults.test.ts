@@ -1,9 +1,10 @@
 // How a cache goes on and ends: lost connections and sessions, aborts, limits, errors.
 import { expect } from 'chai'
 import type { Client, ZooKeeperError } from '../../../src/index.ts'
-import { opcodes, ReplyHeader, RequestHeader } from '../../../src/protocol/index.ts'
+import { opcodes, ReplyHeader } from '../../../src/protocol/index.ts'
 import { Cache, RecipeError, type CacheOptions } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
+import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
 
@@ -61,11 +62,7 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
       await before.ready
       await before.close()
       const sent: number[] = []
-      const client = await fixture.open({
-        onFrame: ({ from, first, bytes }) => {
-          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-        },
-      })
+      const client = await fixture.open({ onFrame: opcodesInto(sent) })
       await using cache = tree.open(client, { previous: before })
       await cache.ready
       expect(sent.filter(type => type !== opcodes.ping).slice(0, 2)).to.deep.equal([opcodes.sync, opcodes.addWatch])

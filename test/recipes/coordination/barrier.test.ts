@@ -1,9 +1,10 @@
 import { expect } from 'chai'
-import { type ObservedFrame } from '../../../src/index.ts'
+import {} from '../../../src/index.ts'
 import { Barrier, DoubleBarrier } from '../../../src/recipes/index.ts'
-import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
 import { leaveStep } from '../../../src/recipes/coordination/barrier.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
+import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { onBothServers } from '../fixture.ts'
 
 onBothServers('Barrier', (fixture, { itInVirtualTime, itEverywhere }) => {
@@ -251,11 +252,7 @@ onBothServers('DoubleBarrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     'makes its server catch up before it looks for a member’s node whose create had no reply',
     async () => {
       const sent: number[] = []
-      const { faultyDial, client } = await fixture.openWithFaults({
-        onFrame({ from, first, bytes }: ObservedFrame) {
-          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-        },
-      })
+      const { faultyDial, client } = await fixture.openWithFaults({ onFrame: opcodesInto(sent) })
       await client.ensurePath(fixture.path)
       const lost = faultyDial.dropReply(opcodes.create2).then(() => (sent.length = 0))
       const barrier = new DoubleBarrier(client, fixture.path, 1)

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { aclOf, perms, type Client, type ObservedFrame } from '../../../src/index.ts'
-import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
+import { aclOf, perms, type Client } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
 import { SharedValue, type VersionedData } from '../../../src/recipes/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
+import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { onBothServers } from '../fixture.ts'
 
 const textOf = ({ data }: VersionedData) => String(data)
@@ -294,11 +295,7 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
       'makes its server catch up before it looks for the marker of a write whose reply was lost',
       async () => {
         const sent: number[] = []
-        const { faultyDial, client } = await fixture.openWithFaults({
-          onFrame({ from, first, bytes }: ObservedFrame) {
-            if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-          },
-        })
+        const { faultyDial, client } = await fixture.openWithFaults({ onFrame: opcodesInto(sent) })
         await valueOf(fixture.observer).set('a')
         const lost = faultyDial.dropReply(opcodes.multi).then(() => (sent.length = 0))
         await valueOf(client).update(append('b'))

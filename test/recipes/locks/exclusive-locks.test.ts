@@ -7,6 +7,7 @@ import { RecipeError, revoke, type AcquireOptions } from '../../../src/recipes/i
 import { Held } from '../../../src/recipes/locks/held.ts'
 import { has } from '../../../environment/server-version.ts'
 import { failureOf } from '../../support/settled.ts'
+import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { kinds } from './exclusive-kinds.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -138,11 +139,7 @@ for (const {
     itInVirtualTime('makes tryAcquire() resolve with null without writing while another session holds it', async () => {
       const holder = await fixture.open()
       const sent: number[] = []
-      const other = await fixture.open({
-        onFrame: ({ from, first, bytes }: ObservedFrame) => {
-          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-        },
-      })
+      const other = await fixture.open({ onFrame: opcodesInto(sent) })
       await prepare(other, path)
       const held = await new Lock(holder, path).acquire()
       sent.length = 0
@@ -206,11 +203,7 @@ for (const {
 
     itInVirtualTime('sends nothing if its signal aborts while the client is disconnected', async () => {
       const sent: number[] = []
-      const { faultyDial, client } = await fixture.openWithFaults({
-        onFrame: ({ from, first, bytes }: ObservedFrame) => {
-          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-        },
-      })
+      const { faultyDial, client } = await fixture.openWithFaults({ onFrame: opcodesInto(sent) })
       faultyDial.refuse()
       await fixture.until(() => client.state === 'suspended')
       const abort = new AbortController()

@@ -3,10 +3,11 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { HerdMutex, RecipeError, Mutex, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
-import { openACL, perms, type ObservedFrame } from '../../../src/index.ts'
-import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
+import { openACL, perms } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
 import { seed } from '../../support/seeded-random.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
+import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { onBothServers } from '../fixture.ts'
 import { simulateReentrantMutex } from './reentrant-model.ts'
 
@@ -203,11 +204,7 @@ onBothServers('ReentrantMutex', (fixture, { itInVirtualTime, itEverywhere }) => 
 
   itInVirtualTime('sends nothing while a local owner holds the lock', async () => {
     const sent: number[] = []
-    const client = await fixture.open({
-      onFrame: ({ from, first, bytes }: ObservedFrame) => {
-        if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-      },
-    })
+    const client = await fixture.open({ onFrame: opcodesInto(sent) })
     const lock = new ReentrantMutex(client, fixture.path)
     const held = await lock.acquire({ owner: 'me' })
     sent.length = 0

@@ -2,10 +2,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { once } from 'node:events'
-import { type Client, type ObservedFrame } from '../../../src/index.ts'
-import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
+import { type Client } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
 import { RecipeError, revoke, Semaphore, type Held, type LockOptions } from '../../../src/recipes/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
+import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { onBothServers } from '../fixture.ts'
 
 const ACTIONS = ['acquire', 'tryAcquire', 'cancel', 'deleteGateNode', 'cut'] as const
@@ -169,9 +170,7 @@ onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
     'makes tryAcquire() resolve with null without writing if no permit is free or a contender waits',
     async () => {
       const sent: number[] = []
-      const onFrame = ({ from, first, bytes }: ObservedFrame) => {
-        if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-      }
+      const onFrame = opcodesInto(sent)
       const [holder, waiter, other] = [await fixture.open(), await fixture.open(), await fixture.open({ onFrame })]
       const tryWith = async (permits: number) => {
         sent.length = 0

@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { connect, ZooKeeperError } from '../../../src/index.ts'
-import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
 import { OwnNode, type NodePlan } from '../../../src/recipes/node/own-node.ts'
 import { Server } from '../../../src/server/index.ts'
 import { failureOf } from '../../support/settled.ts'
+import { opcodesInto } from '../../support/sent-opcodes.ts'
 
 const plan = {
   ...{ data: '', acl: undefined, sequenceOf: undefined, isUnique: true, mark: undefined },
@@ -89,9 +90,7 @@ describe('OwnNode', () => {
     await using server = await Server.start({ listen: false })
     await using client = await connect(server.connectString, {
       dial: server.dial,
-      onFrame({ from, first, bytes }) {
-        if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-      },
+      onFrame: opcodesInto(sent),
     })
     server.faults.replace('create', 'NOAUTH')
     const ownNode = new OwnNode({ ...plan, client })
