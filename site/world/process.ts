@@ -3,13 +3,13 @@
 import type { Clock } from '../../src/index.ts'
 
 export class Process implements Clock {
-  readonly #clock: Clock
+  protected readonly clock: Clock
   /** The tasks to run when the process goes on; undefined while it runs. */
   #backlog: (() => void)[] | undefined
   #isDead = false
 
   constructor(clock: Clock) {
-    this.#clock = clock
+    this.clock = clock
   }
 
   get isStopped(): boolean {
@@ -21,16 +21,16 @@ export class Process implements Clock {
   }
 
   now(): number {
-    return this.#clock.now()
+    return this.clock.now()
   }
 
   wallNow(): number {
-    return this.#clock.wallNow()
+    return this.clock.wallNow()
   }
 
   setTimeout(callback: () => void, ms: number): unknown {
     const timer: Timer = { callback, inner: undefined }
-    timer.inner = this.#clock.setTimeout(() => this.run(() => timer.callback?.()), ms)
+    timer.inner = this.clock.setTimeout(() => this.run(() => timer.callback?.()), ms)
     return timer
   }
 
@@ -38,7 +38,7 @@ export class Process implements Clock {
     if (timer === undefined) return
     // The timer may have fired while the process was stopped.
     ;(timer as Timer).callback = undefined
-    this.#clock.clearTimeout((timer as Timer).inner)
+    this.clock.clearTimeout((timer as Timer).inner)
   }
 
   sleep(ms: number): Promise<void> {
@@ -57,15 +57,21 @@ export class Process implements Clock {
 
   /** Runs what the process has missed, each task in a separate turn, as an event loop does. */
   resume(): void {
-    const tasks = this.#backlog ?? []
-    this.#backlog = undefined
+    const tasks = this.takeBacklog()
     const next = () => {
       // The process may have been stopped again.
       if (this.#backlog !== undefined) this.#backlog.unshift(...tasks.splice(0))
       else tasks.shift()?.()
-      if (tasks.length > 0) this.#clock.setTimeout(next, 0)
+      if (tasks.length > 0) this.clock.setTimeout(next, 0)
     }
-    if (tasks.length > 0) this.#clock.setTimeout(next, 0)
+    if (tasks.length > 0) this.clock.setTimeout(next, 0)
+  }
+
+  /** Lets the process run, and returns what it has missed. */
+  protected takeBacklog(): (() => void)[] {
+    const tasks = this.#backlog ?? []
+    this.#backlog = undefined
+    return tasks
   }
 
   die(): void {

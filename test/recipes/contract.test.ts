@@ -121,6 +121,21 @@ describe('every recipe', () => {
         await object.close()
       }))
 
+    it(`${name} refuses an event other than \`change\`, and a listener that is no function`, () =>
+      onStage(async scene => {
+        const object = await objectWith(name, scene)
+        for (const op of ['on', 'off'] as const) {
+          const calling = (event: string, listener: unknown) => () =>
+            object[op](event as 'change', listener as () => void)
+          for (const [call, detail] of [
+            [calling('changed', () => undefined), "no event 'changed'"],
+            [calling('change', 5), 'listener must be a function'],
+          ] as const)
+            expect(call).to.throw(detail).with.property('code', 'BADARGUMENTS')
+        }
+        await object.close()
+      }))
+
     it(`${name} ends a loop with the reason of its signal, and tells nothing that the loop has not read`, () =>
       onStage(async (scene, stage) => {
         const object = await objectWith(name, scene)

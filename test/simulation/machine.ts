@@ -1,5 +1,6 @@
 // A simulated machine: its process can be paused, and its network to the server can be slow, blocked or cut. Time is
 // virtual, and randomness is reproducible by a seed.
+import { Process } from '../../site/world/process.ts'
 import type { Clock, Dial, Transport, TransportHandler } from '../../src/index.ts'
 
 export type Direction = 'up' | 'down'
@@ -8,52 +9,16 @@ export type Direction = 'up' | 'down'
 const latency = (random: () => number) => Math.ceil(random() < 0.05 ? 200 * random() : 5 * random())
 
 /** A machine, which is also the clock of the process that runs on it. */
-export class Machine implements Clock {
-  readonly #clock: Clock
+export class Machine extends Process {
   readonly #random: () => number
   readonly #connections = new Set<SimulatedConnection>()
   readonly #blocked = new Set<Direction>()
-  /** The tasks to run when the process resumes; undefined while it runs. */
-  #backlog: (() => void)[] | undefined
   /** Packets that have arrived and have not been delivered to the process yet. */
   readonly #arrivals: (() => void)[] = []
 
   constructor(clock: Clock, random: () => number) {
-    this.#clock = clock
+    super(clock)
     this.#random = random
-  }
-
-  now(): number {
-    return this.#clock.now()
-  }
-
-  wallNow(): number {
-    return this.#clock.wallNow()
-  }
-
-  setTimeout(callback: () => void, ms: number): unknown {
-    const timer = { isSet: true, inner: undefined as unknown }
-    const fire = () => {
-      if (timer.isSet) callback()
-    }
-    timer.inner = this.#clock.setTimeout(() => this.run(fire), ms)
-    return timer
-  }
-
-  clearTimeout(timer: unknown): void {
-    if (timer === undefined) return
-    const { inner } = Object.assign(timer as { inner: unknown }, { isSet: false })
-    this.#clock.clearTimeout(inner)
-  }
-
-  sleep(ms: number): Promise<void> {
-    return new Promise(resolve => void this.setTimeout(resolve, ms))
-  }
-
-  /** Runs a task in the process, now or when it resumes. */
-  run(task: () => void): void {
-    if (this.#backlog === undefined) task()
-    else this.#backlog.push(task)
   }
 
   /**
@@ -64,16 +29,9 @@ export class Machine implements Clock {
     this.run(() => this.#arrivals.shift()?.())
   }
 
-  /** Pauses the process: nothing runs in it while time advances. */
-  pause(): void {
-    this.#backlog ??= []
-  }
-
-  resume(): void {
-    const backlog = this.#backlog ?? []
-    this.#backlog = undefined
-    // Each task runs in a separate turn, as in an event loop, so that new packets can arrive in between.
-    for (const task of backlog) this.#clock.setTimeout(() => this.run(task), 0)
+  /** Runs what the process has missed, each task in a separate turn, so that new packets can arrive in between. */
+  override resume(): void {
+    for (const task of this.takeBacklog()) this.clock.setTimeout(() => this.run(task), 0)
   }
 
   /** Delays all packets in a direction until {@link unblock}; none is lost. */
@@ -98,7 +56,7 @@ export class Machine implements Clock {
   /** Returns a dial that connects by `dial` through this machine's network. */
   dialThrough(dial: Dial): Dial {
     return (address, handler) => {
-      const connection = new SimulatedConnection(this, this.#clock, this.#random, handler, () =>
+      const connection = new SimulatedConnection(this, this.clock, this.#random, handler, () =>
         this.#connections.delete(connection),
       )
       this.#connections.add(connection)

@@ -207,7 +207,7 @@ class World {
         void this.#sleep(ms).then(() => machine.unblock())
       },
       pause: ({ machine }: Host, ms: number) => {
-        machine.pause()
+        machine.stop()
         void this.#sleep(ms).then(() => machine.resume())
       },
       expire: ({ client }: Host) => {

@@ -279,7 +279,7 @@ class Simulation {
     },
     stop: ({ machine, contestant }: Host, { ms }: FaultParameters) => {
       this.#recordUnreachable(contestant)
-      machine.pause()
+      machine.stop()
       void this.#sleep(ms).then(() => {
         machine.resume()
         this.#recordReachable(contestant)

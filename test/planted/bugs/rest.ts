@@ -13,7 +13,7 @@ export const rest: readonly PlantedBug[] = [
     file: 'site/playground/model/playground.ts',
     caughtBy: 'test/site/playground/playground.test.ts',
     bug: 'the lesson goes on in a scenario that the reader has started',
-    from: "    this.#lessons.leave()\n    if (scenario.recipe !== 'bare-clients')",
+    from: "    this.lessons.leave()\n    if (scenario.recipe !== 'bare-clients')",
     to: "    if (scenario.recipe !== 'bare-clients')",
   },
   {

@@ -110,21 +110,6 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
       expect(reports).to.have.length(1)
     },
   )
-
-  itInVirtualTime('must be functions for the event `change`', async () => {
-    const value = valueOf(await open())
-    const counter = new Counter(await open(), path)
-    for (const recipe of [value, counter] as SharedValue[])
-      for (const op of ['on', 'off'] as const) {
-        const call = (event: never, listener: never) => () => recipe[op](event, listener)
-        expect(call('changed' as never, (() => undefined) as never))
-          .to.throw("no event 'changed'")
-          .with.property('code', 'BADARGUMENTS')
-        expect(call('change' as never, 5 as never))
-          .to.throw('listener must be a function')
-          .with.property('code', 'BADARGUMENTS')
-      }
-  })
 })
 
 describe('A loop over the changes of a SharedValue', () => {
