@@ -12,6 +12,9 @@ import { dataReply, scriptedSession, scriptedConnect, T } from '../support/scrip
 import { sharedServer } from '../support/shared-server.ts'
 import { prefixed } from './malformed-replies.ts'
 
+/** RUNS=400 sets how often each property is tried. */
+const RUNS = Number(process.env['RUNS'] ?? 80)
+
 const random = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   // A complete frame with a meaningful xid and random content.
@@ -78,7 +81,7 @@ async function expectWorkingAgain(client: Client, clock: VirtualClock): Promise<
 
 describe('a client survives random bytes', () => {
   const inEachCase = (property: (bytes: Uint8Array) => Promise<void>) =>
-    fc.assert(fc.asyncProperty(random, property), { numRuns: 150 })
+    fc.assert(fc.asyncProperty(random, property), { numRuns: RUNS })
 
   it('as the first frame', () =>
     inEachCase(async bytes => {
@@ -212,7 +215,7 @@ describe('the recorded frames of a real server', function () {
         // Only rejected credentials end a session here.
         if (client.state !== 'authFailed') await expectWorkingAgain(client, all.clock)
       }),
-      { numRuns: 400 },
+      { numRuns: RUNS },
     ))
 
   it('with 1 to 8 flipped bits in the handshake lead to another session, expiry, or the next server', () =>
@@ -231,6 +234,6 @@ describe('the recorded frames of a real server', function () {
           expect(ConnectResponse.decode(bytes.subarray(4)).timeOut).to.be.at.most(0)
         } else await expectWorkingAgain(await all.opening, all.clock)
       }),
-      { numRuns: 150 },
+      { numRuns: RUNS },
     ))
 })

@@ -33,7 +33,7 @@ async function onStage(run: (scene: Scene, stage: Stage) => Promise<void>, repor
 const objectWith = async (name: string, scene: Scene) => (await running[name]?.(scene)) as Closing & Following
 
 describe('every recipe', () => {
-  let calls: DeclaredCall[]
+  let calls: readonly DeclaredCall[]
   /** The names of the declared methods of a class or interface. */
   const methodsOf = (name: string) =>
     calls.flatMap(call => (call.name.startsWith(`${name}.`) ? [call.name.slice(name.length + 1)] : []))

@@ -159,7 +159,7 @@ describe('a connection to the embedded server', () => {
   describe('with a client that does not read', () => {
     let other: WireSession
     let socket: Socket
-    const CALLS = 800
+    const CALLS = 200
 
     const oneMegabyte = { path: '/large', data: Buffer.alloc(1_000_000), acl: openACL, flags: 0 }
     const read = (xid: number) =>

@@ -102,7 +102,17 @@ export interface DeclaredCall {
  * Returns the public functions, methods and constructors.
  * @param files the entry points that export them
  */
-export function declaredCalls(files: readonly string[]): DeclaredCall[] {
+export function declaredCalls(files: readonly string[]): readonly DeclaredCall[] {
+  // Several test files of one process ask the same, and each program takes seconds.
+  const key = files.join('\n')
+  const calls = known.get(key) ?? readCalls(files)
+  known.set(key, calls)
+  return calls
+}
+
+const known = new Map<string, readonly DeclaredCall[]>()
+
+function readCalls(files: readonly string[]): DeclaredCall[] {
   const program = programOf(files)
   const checker = program.getTypeChecker()
   const typeOf = ({ valueDeclaration }: ts.Symbol) =>
