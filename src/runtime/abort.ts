@@ -73,8 +73,11 @@ export async function inScope<T>(
   }
 }
 
-/** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
-const ENDED = new Error('the work has ended')
+/**
+ * The reason with which work of our own ends its watches and waits. No caller sees it. It is shared, because creating an
+ * error takes as long as sending a request.
+ */
+export const ENDED = new Error('the work has ended')
 
 function listenTo(signal: AbortSignal): SharedListener {
   const callbacks = new Set<() => void>()

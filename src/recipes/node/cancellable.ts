@@ -1,7 +1,7 @@
 // A call that can be cancelled. It then rejects at once, and its effects are undone in the background.
 import { aSignal, aTimeout, checked, clockOf, inBackground, removedAt } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
-import { onAbort, Scope, untilAborted } from '../../runtime/abort.ts'
+import { ENDED, onAbort, Scope, untilAborted } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client } from '../../client/index.ts'
 import { RecipeError } from './recipe-error.ts'
@@ -38,9 +38,6 @@ export interface RecipeCall<O extends WaitOptions = WaitOptions> {
   /** A check for each option of the method. Default: those of every wait. */
   readonly checks?: Checks<O>
 }
-
-/** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
-const ENDED = new Error('the call has ended')
 
 /**
  * Runs `work` until it ends, the caller's signal aborts or the timeout is over. If the call fails, it rejects at once,

@@ -1,4 +1,5 @@
 // Follows something at the server as long as it is told to a listener or a loop.
+import { ENDED } from '../../runtime/abort.ts'
 import { Condition } from '../../runtime/condition.ts'
 import type { Client } from '../../client/index.ts'
 import { Publisher, type Difference } from './publisher.ts'
@@ -65,9 +66,6 @@ export class Follower<S, T> extends Publisher<S, T> {
     const run = this.#run
     this.#run = undefined
     this.forget()
-    run?.abort(NOT_FOLLOWED)
+    run?.abort(ENDED)
   }
 }
-
-/** No caller sees this reason. */
-const NOT_FOLLOWED = new Error('nobody follows any more')

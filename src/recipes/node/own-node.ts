@@ -3,7 +3,7 @@
 // May import: client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
-import { Scope } from '../../runtime/abort.ts'
+import { ENDED, Scope } from '../../runtime/abort.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes } from './children.ts'
 import { NodeWatch, type Watched } from './node-watch.ts'
@@ -124,7 +124,7 @@ export class OwnNode {
   stopWatching(): void {
     this.#watch?.ignore()
     this.#watch = undefined
-    this.#watching.abort(STOPPED)
+    this.#watching.abort(ENDED)
     this.#watching = new Scope()
   }
 
@@ -305,6 +305,3 @@ const whenEnded = (client: Client) =>
     client.on('state', onState)
     onState()
   })
-
-/** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
-const STOPPED = new Error('the watch is not needed any more')
