@@ -411,6 +411,17 @@ describe('in the page, the lesson', () => {
     expect(stages).to.have.length(steps.length)
     // Each is the stage of its step: the second one is that of another moment.
     expect(new Set(stages).size).to.equal(steps.length)
+    const widths = () =>
+      open.evaluate<number[]>("[...document.querySelectorAll('.sheet .stage')].map(({ clientWidth }) => clientWidth)")
+    const onScreen = await widths()
+    await open.page.emulateMedia({ media: 'print' })
+    // The canvas is painted for the screen, and the clients beside it must stand where they were.
+    expect(await widths()).to.deep.equal(onScreen)
+    const boxes =
+      "[...document.querySelectorAll('.sheet li')].filter(li => getComputedStyle(li, '::before').content !== 'none')"
+    const choices = steps.flatMap(({ question }) => (question === undefined ? [] : choicesOf(question)))
+    expect(await open.evaluate(`${boxes}.map(li => li.innerText)`)).to.deep.equal(choices)
+    await open.page.emulateMedia({ media: null })
     const pdf = (await open.page.pdf({ format: 'A4', margin: PAPER })).toString('latin1')
     expect(pdf.match(/\/Type \/Page\b/g)).to.have.length(steps.length + 1)
     await open.evaluate("void dispatchEvent(new Event('afterprint'))")
