@@ -34,12 +34,12 @@ async function increment(client: Client, path: string): Promise<void> {
 }
 
 /** Increments the counter in each round while it holds the lock. */
-const exclusive = (acquire: (client: Client, path: string) => () => Promise<Held>): Step => ({
+const exclusive = (lockOf: (client: Client, path: string) => { acquire(): Promise<Held> }): Step => ({
   counts: true,
   run: async (client, path) => {
-    const lock = acquire(client, path)
+    const lock = lockOf(client, path)
     for (let round = 0; round < ROUNDS; round++) {
-      const held = await lock()
+      const held = await lock.acquire()
       await increment(client, path)
       await held.release()
     }
@@ -47,13 +47,10 @@ const exclusive = (acquire: (client: Client, path: string) => () => Promise<Held
 })
 
 export const steps: Readonly<Record<string, Step>> = {
-  Mutex: exclusive((client, path) => {
-    const lock = new Mutex(client, `${path}/lock`)
-    return () => lock.acquire()
-  }),
+  Mutex: exclusive((client, path) => new Mutex(client, `${path}/lock`)),
   'Mutex, with attempts that time out': exclusive((client, path) => {
     const lock = new Mutex(client, `${path}/lock`)
-    return async () => {
+    const acquire = async () => {
       for (;;) {
         const held = await lock.acquire({ timeout: 3 }).catch((error: unknown) => {
           if ((error as { code?: string }).code !== 'TIMEOUT') throw error
@@ -61,38 +58,20 @@ export const steps: Readonly<Record<string, Step>> = {
         if (held !== undefined) return held
       }
     }
+    return { acquire }
   }),
-  TicketMutex: exclusive((client, path) => {
-    const lock = new TicketMutex(client, `${path}/lock`)
-    return () => lock.acquire()
-  }),
-  HerdMutex: exclusive((client, path) => {
-    const lock = new HerdMutex(client, `${path}/lock`)
-    return () => lock.acquire()
-  }),
-  EphemeralMutex: exclusive((client, path) => {
-    const lock = new EphemeralMutex(client, `${path}/lock`)
-    return () => lock.acquire()
-  }),
-  ReentrantMutex: exclusive((client, path) => {
-    const lock = new ReentrantMutex(client, `${path}/lock`)
-    return () => lock.acquire()
-  }),
-  MultiLock: exclusive((client, path) => {
-    const lock = new MultiLock([new Mutex(client, `${path}/lock`), new TicketMutex(client, `${path}/other`)])
-    return () => lock.acquire()
-  }),
-  'the write lock of a ReadWriteLock': exclusive((client, path) => {
-    const { writeLock } = new ReadWriteLock(client, `${path}/lock`)
-    return () => writeLock.acquire()
-  }),
-  'the permit of a Semaphore': exclusive((client, path) => {
-    const lock = new Semaphore(client, `${path}/lock`, 1)
-    return () => lock.acquire()
-  }),
+  TicketMutex: exclusive((client, path) => new TicketMutex(client, `${path}/lock`)),
+  HerdMutex: exclusive((client, path) => new HerdMutex(client, `${path}/lock`)),
+  EphemeralMutex: exclusive((client, path) => new EphemeralMutex(client, `${path}/lock`)),
+  ReentrantMutex: exclusive((client, path) => new ReentrantMutex(client, `${path}/lock`)),
+  MultiLock: exclusive(
+    (client, path) => new MultiLock([new Mutex(client, `${path}/lock`), new TicketMutex(client, `${path}/other`)]),
+  ),
+  'the write lock of a ReadWriteLock': exclusive((client, path) => new ReadWriteLock(client, `${path}/lock`).writeLock),
+  'the permit of a Semaphore': exclusive((client, path) => new Semaphore(client, `${path}/lock`, 1)),
   LeaderElection: exclusive((client, path) => {
     const election = new LeaderElection(client, `${path}/lock`)
-    return () => election.campaign()
+    return { acquire: () => election.campaign() }
   }),
   'a ReadWriteLock, each as reader and writer': {
     counts: true,
