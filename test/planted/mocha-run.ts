@@ -30,7 +30,7 @@ type Report = [kind: 'start' | 'pass' | 'fail' | 'end', details: { fullTitle?: s
 /** Runs a test file of the copy in `directory`. Ends the process at the first failure that is no timeout. */
 export async function runTestFile(directory: string, testFile: string): Promise<Outcome> {
   const args = ['--exit', '--reporter', 'json-stream', '--timeout', String(TEST_TIMEOUT), testFile]
-  const child = spawn(process.execPath, ['--import', 'tsx', mocha, ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', mocha, ...args], {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
     // A process group of its own, so that the servers that a test started end with it.
