@@ -144,12 +144,15 @@ export class Editor {
   }
 }
 
-/** Lets a program run until it has ended, at most for {@link LONGEST_RUN}. */
-export async function runToEnd(world: RemoteWorld, onProgress: () => void): Promise<void> {
+/**
+ * Lets a program run until it has ended, at most for {@link LONGEST_RUN}.
+ * @param onProgress returns false if the program is to run no longer
+ */
+export async function runToEnd(world: RemoteWorld, onProgress: () => boolean): Promise<void> {
   // In parts, so that what a program did is seen even if it then loops for ever.
   for (let at = PART; at <= LONGEST_RUN && !isOver(world) && !world.isFull; at += PART) {
     await world.finish(at)
-    onProgress()
+    if (!onProgress()) return
   }
 }
 

@@ -29,6 +29,7 @@ export class Playground {
   readonly lessons: LessonPlayer
   readonly editor: Editor
   #playing = false
+  #isRunning = false
   #speed: Speed = 1
   #selection: Selection | undefined
   #said = ''
@@ -200,12 +201,24 @@ export class Playground {
     return this.#work.do(async () => {
       const world = await this.editor.start(this.story.scenario)
       this.#replace(world)
+      this.#isRunning = true
       await runToEnd(world, () => {
         this.#look()
         this.#changed()
-      })
+        return this.#isRunning
+      }).finally(() => (this.#isRunning = false))
       this.editor.judge(world)
     })
+  }
+
+  /** True while a program runs. */
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
+  /** Lets the program run no longer, and judges what it has done. Does nothing if none runs. */
+  stop(): void {
+    this.#isRunning = false
   }
 
   /** Goes on until the next frame has been sent. */

@@ -36,8 +36,16 @@ export function Editor({ playground }: Props) {
         <Choice playground={playground} />
         <Text playground={playground} />
         <div class="buttons">
-          <button type="button" class="main" disabled={playground.isBusy} onClick={() => void playground.run()}>
-            Run
+          <button
+            type="button"
+            class="main"
+            disabled={playground.isBusy && !playground.isRunning}
+            onClick={() => {
+              if (playground.isRunning) playground.stop()
+              else void playground.run()
+            }}
+          >
+            {playground.isRunning ? 'Stop' : 'Run'}
           </button>
           <button
             type="button"

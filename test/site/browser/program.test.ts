@@ -86,6 +86,16 @@ describe('a program in the playground', function () {
     await open.close()
   })
 
+  it('can be stopped by the button that has started it', async () => {
+    const open = await openPlayground(browser, linkOf('enter(); while (true) await sleep(1)', 30))
+    await open.page.getByRole('button', { name: 'Run', exact: true }).click()
+    await open.press('Stop')
+    expect(await verdictOf(open)).to.match(/in 30 entries\.? .* did not end\./s)
+    expect(await open.evaluate<number>('playground.picture.now')).to.be.below(60_000)
+    expect(await open.page.getByRole('button', { name: 'Run', exact: true }).isEnabled()).to.equal(true)
+    await open.close()
+  })
+
   it('reaches neither the page, nor the network, nor storage', async () => {
     let asked = 0
     const server = createServer().on('connection', socket => {

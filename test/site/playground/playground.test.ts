@@ -142,6 +142,17 @@ describe('the state of the playground', () => {
     }
   })
 
+  it('stops a program that the reader wants to run no longer, and judges what it has done', async () => {
+    const playground = await open()
+    playground.write('enter(); while (true) await sleep(1)')
+    playground.onChange(() => playground.stop())
+    await playground.run()
+    expect(playground.isRunning).to.equal(false)
+    expect(playground.picture.now).to.equal(1000)
+    expect(playground.editor.verdictOn(playground.view.world)).to.deep.include({ entries: 3, unfinished: [1, 2, 3] })
+    expect(playground.error).to.equal(undefined)
+  })
+
   it('plays the answer of a lesson frame by frame, while real time passes', async () => {
     const herd = LESSONS.find(({ id }) => id === 'herd') ?? expect.fail()
     const playground = await open('lesson=herd')

@@ -34,6 +34,6 @@ export async function runProgram(text: string, scenario: Partial<Scenario> = {})
     frames: 0,
   }
   const world = await RemoteWorld.open(startInProcess, { text, story }, 0)
-  await runToEnd(world, () => undefined)
+  await runToEnd(world, () => true)
   return world
 }
