@@ -65,6 +65,7 @@ export class World {
     const world = new World(seed)
     await world.#open(hosts)
     await world.#until('the work has ended', Promise.all([work(world), world.#injectFaults()]))
+    await world.#until('each client knows whether its session has ended', world.#meetServers())
     await world.#until('the state is checked', check(world))
     await world.#close()
     return world.violations
@@ -146,6 +147,11 @@ export class World {
     for (const member of this.#server.members) member.lag(0)
     await this.observer.retry(() => this.observer.sync('/'))
     this.isFaulty = false
+  }
+
+  /** A session may have ended during an outage, which its client learns with its next connection. */
+  async #meetServers(): Promise<void> {
+    await Promise.all(this.#clients.map(client => this.succeeds('sync()', client.retry(() => client.sync('/')))))
   }
 
   /** Lets one server of three lag, and no other, or another one lead. */

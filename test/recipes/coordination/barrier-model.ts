@@ -48,8 +48,6 @@ export async function waitInWorld(worldSeed: number, happened: Happened): Promis
     },
     async world => {
       await new Barrier(world.observer, PATH).raise()
-      // The server may have ended a session, which its client learns with its next connection.
-      await world.sleep(5000)
       for (const host of world.hosts) await world.reopen(host)
       const waits = world.hosts.map(({ client }) => new Barrier(client, PATH).wait())
       await world.sleep(100)
