@@ -139,15 +139,17 @@ onBothServers('LeaderElection', (fixture, { itInVirtualTime, itEverywhere }) => 
       const stop = new AbortController()
       // As in supervise(), whose signal aborts before the lock hears of the end.
       client.leaseSignal.addEventListener('abort', () => stop.abort(client.leaseSignal.reason))
+      let leads = false
       let reason: unknown
       const leading = new LeaderElection(client, fixture.path).lead(
         async held => {
+          leads = true
           await once(held.signal, 'abort')
           reason = held.signal.reason
         },
         { signal: stop.signal },
       )
-      await fixture.until(async () => (await new LeaderElection(fixture.observer, fixture.path).leader()) !== null)
+      await fixture.until(() => leads)
       await client.close()
       await leading
       expect(reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
