@@ -151,7 +151,14 @@ export class World {
 
   /** A session may have ended during an outage, which its client learns with its next connection. */
   async #meetServers(): Promise<void> {
-    await Promise.all(this.#clients.map(client => this.succeeds('sync()', client.retry(() => client.sync('/')))))
+    await Promise.all(
+      this.#clients.map(client =>
+        this.succeeds(
+          'sync()',
+          client.retry(() => client.sync('/')),
+        ),
+      ),
+    )
   }
 
   /** Lets one server of three lag, and no other, or another one lead. */
