@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import {} from '../../../src/index.ts'
 import { Barrier, DoubleBarrier } from '../../../src/recipes/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { leaveStep } from '../../../src/recipes/coordination/barrier.ts'
