@@ -4,12 +4,11 @@ import fc from 'fast-check'
 import { Server } from '../../src/server/index.ts'
 import type { Address } from '../../environment/proxied-connection.ts'
 import { has } from '../../environment/server-version.ts'
+import { seed } from '../support/seeded-random.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { compare } from './compare.ts'
 import { scenarios } from './scenario.ts'
 
-/** The seed of the scenarios: random in each run, and shown in the title. */
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 /** The number of scenarios. RUNS=10000 takes some minutes. */
 const runs = Number(process.env['RUNS'] ?? 80)
 /** The time limit in milliseconds, also on a busy machine. Shrinking a failed scenario gets as much again. */
@@ -35,7 +34,7 @@ describe(`the embedded server compared with Apache ZooKeeper (SEED=${seed})`, fu
     if (!/^3\.[89]\./.test(version) || !has(version, 'CVE-2024-23944')) return this.skip()
     await fc.assert(
       fc.asyncProperty(scenarios, steps => compare(embedded, apache, steps)),
-      { seed, numRuns: runs, plugins: [fc.interruptAfterTimeLimit(timeLimit, { failOnInterrupt: true })] },
+      { numRuns: runs, plugins: [fc.interruptAfterTimeLimit(timeLimit, { failOnInterrupt: true })] },
     )
     const { nodes, watches, sessions } = embedded.snapshot()
     expect([nodes.size, watches.length, sessions.length], 'nodes, watches and sessions left').to.deep.equal([1, 0, 0])

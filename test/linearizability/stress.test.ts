@@ -2,11 +2,10 @@
 // recorded events with the server's transaction log.
 import { expect } from 'chai'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { seed } from '../support/seeded-random.ts'
 import { attemptsIn, isGrant } from './history.ts'
 import { lockKinds } from './lock-kinds.ts'
 import { stress } from './stress.ts'
-
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 
 describe(`locks under faults on one server (SEED=${seed})`, () => {
   let server: ApacheZooKeeper

@@ -7,10 +7,11 @@ import { cutOnce, kindOf, tableOf, type Outcome } from '../ensemble/lease-schedu
 import { ApacheStage, VirtualStage } from '../ensemble/lease-stages.ts'
 import { distribution } from '../../environment/find-apache-zookeeper.ts'
 import { Ensemble } from '../../environment/ensemble.ts'
-import { oneOf, seed, seededRandom, type Random } from '../support/seeded-random.ts'
+import { oneOf, seededRandom, seedOf, type Random } from '../support/seeded-random.ts'
 
 const cuts = Number(process.env['CUTS'] ?? 2000)
 const minutes = Number(process.env['MINUTES'] ?? 10)
+const seed = seedOf(process.env['SEED'] ?? 'random')
 const homes = (process.env['ZOOKEEPER_HOMES'] ?? '').split(':').filter(home => home !== '')
 const asksLeader = process.env['ASKS_LEADER'] !== 'false'
 const LOCKS = 12

@@ -9,13 +9,14 @@ import { readTransactionLog, type Transaction } from '../linearizability/transac
 import { lockKinds } from '../linearizability/lock-kinds.ts'
 import { kindsOf } from '../linearizability/workload.ts'
 import { Ensemble } from '../../environment/ensemble.ts'
+import { seedOf } from '../support/seeded-random.ts'
 import { TICK } from '../../environment/running-ensemble.ts'
 import { allServe, Nemesis } from './nemesis.ts'
 import { tableOf } from './table.ts'
 import { WorkerProcess } from './worker-process.ts'
 
 const minutes = Number(process.env['MINUTES'] ?? 10)
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
+const seed = seedOf(process.env['SEED'] ?? 'random')
 const WORKERS = 4
 const SESSION_TIMEOUT = 2000
 const PATIENCE = 6000

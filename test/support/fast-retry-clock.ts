@@ -3,9 +3,8 @@ import { systemClock, type Clock } from '../../src/runtime/clock.ts'
 import { LONGEST_PAUSE } from '../../src/session/servers/backoff.ts'
 
 /**
- * A clock on which no timer waits for less than the longest pause before an attempt. The timers of a session are longer
- * if its timeout is at least 7 s. Do not use the clock with shorter timeouts of sessions or locks: those would end at
- * once.
+ * A clock on which each timer of at most the longest pause before an attempt fires at once. The timers of a session must
+ * be longer: a session of 8 s pings after 2.4 s, and a holder asks the leader after 2.16 s.
  *
  * Do not use it with expireSession(): the client would reattach to its session before the second connection closes it.
  */
@@ -15,4 +14,4 @@ const fastRetryClock: Clock = {
 }
 
 /** Options of a client with that clock. The default time for an attempt would end at once. */
-export const fastRetry = { clock: fastRetryClock, attemptTimeout: 5000 }
+export const fastRetry = { clock: fastRetryClock, attemptTimeout: 5000, sessionTimeout: 8000 }

@@ -1,9 +1,19 @@
 // Pseudo-random numbers that a seed reproduces.
+import fc from 'fast-check'
 import { seededRandom, type Random } from '../../environment/seeded-random.ts'
 
 export { seededRandom, type Random }
 
-/** The default seed of all random tests. `SEED=… npm test` repeats a run. */
-export const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
+/** Returns the seed that `SEED` names: a number, or a new one if it is `random`. */
+export const seedOf = (given: string): number =>
+  given === 'random' ? Math.floor(Math.random() * 0x7fff_ffff) : Number(given)
+
+/**
+ * The seed of all random tests, those of fast-check too. It is the same in each run, so that a run says something about
+ * the code and not about luck. `SEED=… npm test` repeats a run with another seed, `SEED=random npm test` draws one.
+ */
+export const seed = seedOf(process.env['SEED'] ?? '1')
+
+fc.configureGlobal({ seed })
 
 export const oneOf = <T>(random: Random, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
