@@ -52,7 +52,8 @@ export class Services implements AsyncDisposable {
   /**
    * Uses the session of this client from now on. Registered instances and providers go on in it: call it again with the
    * client of each new session, for example in the function of `supervise`. Resolves when all nodes exist and all
-   * providers are loaded. If the call fails, they are not in the new session, and wait for the next call.
+   * providers are loaded, except those that are closed meanwhile. If the call fails, they are not in the new session, and
+   * wait for the next call.
    * @throws ZooKeeperError NOAUTH, CLOSED after {@link close}; the error of the session if that ends first; RecipeError
    * TIMEOUT; the signal's reason
    * @example
@@ -64,9 +65,22 @@ export class Services implements AsyncDisposable {
     const works = () => {
       if (this.#isClosed) throw closed('start', this.path)
       this.#client = client
-      return [...this.#works]
+      return Array.from(this.#works, work => this.#unlessClosed(work))
     }
     return startAll(client, this.path, options, works)
+  }
+
+  /** Returns a work whose start does not fail if the work alone is closed meanwhile. */
+  #unlessClosed(work: Startable): Startable {
+    const begin = (client: Client) => {
+      const start = work.begin(client)
+      const ready = (signal: AbortSignal) =>
+        start.ready(signal).catch((error: unknown) => {
+          if (this.#isClosed || this.#works.has(work)) throw error
+        })
+      return { ready, undo: () => start.undo() }
+    }
+    return { begin }
   }
 
   /**

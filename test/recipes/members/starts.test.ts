@@ -178,6 +178,49 @@ onBothServers('start()', (fixture, { itInVirtualTime }) => {
     expect((two?.stats.replies ?? 0) - before, 'replies').to.be.below(20)
   })
 
+  for (const closed of ['registration', 'provider'] as const)
+    itInVirtualTime(`of Services goes on without a ${closed} that is closed meanwhile`, async () => {
+      const [one, two] = await fixture.openMany(2)
+      await using services = new Services(fixture.path)
+      await services.start(one as Client)
+      const stays = await services.register({ name: 'api', id: 'stays' })
+      const ends = {
+        registration: await services.register({ name: 'api', id: 'ends' }),
+        provider: await services.provider('api'),
+      }
+      let starting: Promise<void> | undefined
+      let closing: Promise<void> | undefined
+      await whileReadsHang(two as Client, async () => {
+        starting = services.start(two as Client)
+        await fixture.sleep(50)
+        closing = ends[closed].close()
+        await fixture.sleep(50)
+      })
+      await Promise.all([starting, closing])
+      await Promise.all([one?.settled(), two?.settled()])
+      expect((await fixture.observer.exists(stays.path))?.ephemeralOwner).to.equal(two?.sessionId)
+      const left = closed === 'registration' ? [stays.path] : [ends.registration.path, stays.path]
+      expect((await fixture.ephemeralNodes()).sort()).to.deep.equal(left)
+      expect((await services.instances('api')).length).to.equal(left.length)
+    })
+
+  itInVirtualTime('of Services rejects with CLOSED if all of it is closed meanwhile', async () => {
+    const client = await fixture.open()
+    const services = new Services(fixture.path)
+    await services.start(client)
+    await services.register({ name: 'api', id: 'a' })
+    const next = await fixture.open()
+    await whileReadsHang(next, async () => {
+      const starting = failureOf(services.start(next))
+      await fixture.sleep(50)
+      const closing = services.close()
+      expect(await starting).to.have.property('code', 'CLOSED')
+      void closing
+    })
+    await services.close()
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
+  })
+
   itInVirtualTime('of Services that fails keeps the registrations for the next session', async () => {
     const [one, two] = await fixture.openMany(2)
     await using services = new Services(fixture.path)
