@@ -50,7 +50,8 @@ export async function fetchUpstreamArchive(packageName: string, directory: strin
   return join(directory, archive)
 }
 
-async function packageSources(): Promise<string[]> {
+/** Returns the files in which apt-get finds its package sources. */
+export async function packageSources(): Promise<string[]> {
   const parts = join(APT, 'sources.list.d')
   const names = await readdir(parts).catch(() => [])
   const files = names.filter(name => /\.(list|sources)$/.test(name)).map(name => join(parts, name))
@@ -62,7 +63,7 @@ const asSourcesOfSources = (text: string): string =>
   text.replace(/^Types:.*$/gm, 'Types: deb-src').replace(/^deb(-src)?\s/gm, 'deb-src ')
 
 // With the lock timeout, two runs that install at once wait for each other.
-const aptGet = (args: readonly string[], directory = '/') =>
+export const aptGet = (args: readonly string[], directory = '/') =>
   promisify(execFile)('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], {
     cwd: directory,
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },

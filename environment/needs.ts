@@ -62,6 +62,25 @@ export const zookeeper = debian('zookeeper', {
     'name a running server with --server host:port.',
 })
 
+/** The versions of ZooKeeper that other suites of Debian have. */
+export type OtherVersion = '3.4.13' | '3.9.3' | '3.9.6'
+
+export const homeOf = (version: OtherVersion): string => join(root, '.cache/zookeepers', version)
+
+const otherVersion = (version: OtherVersion): Need => ({
+  name: `Apache ZooKeeper ${version}`,
+  why: 'a server on which the client and all recipes are tested',
+  how: `apt-get download of another suite of Debian, unpacked in .cache/zookeepers/${version}`,
+  isInstalled: hasFile(homeOf(version)),
+  alternatives: 'name unpacked binary distributions in ZOOKEEPER_HOMES; without it, its tests are skipped.',
+})
+
+export const zookeeperVersions: Readonly<Record<OtherVersion, Need>> = {
+  '3.4.13': otherVersion('3.4.13'),
+  '3.9.3': otherVersion('3.9.3'),
+  '3.9.6': otherVersion('3.9.6'),
+}
+
 export const jdk = debian('default-jdk-headless', {
   name: 'javac',
   why: 'compiles the programs that use the Java classes of ZooKeeper and Curator',
@@ -263,7 +282,7 @@ export const suites: Readonly<Record<string, readonly Need[]>> = {
   'test:site': [siteTools, chromium],
   'test:soak': [zookeeper],
   'test:soak:lease': [zookeeper],
-  'test:versions': [zookeeper, jdk, curator, kazoo],
+  'test:versions': [zookeeper, jdk, curator, kazoo, ...Object.values(zookeeperVersions)],
 }
 
 /**

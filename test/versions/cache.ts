@@ -38,8 +38,10 @@ export function cacheSuite(subject: Subject): void {
     ])
     await cache.close()
     await client.settled()
-    // Servers before 3.5 cannot remove watches. They remove them soon after the end of the session.
     await client.close()
-    await until(async () => (await server.watchCount()) === watches)
+    // A server of 3.4 cannot remove watches, and keeps one that it sets just after it has closed the watch's connection,
+    // until the node changes: its WatchManager does not look for such connections.
+    if (subject.has('creates with a Stat, containers, removal of watches, TLS'))
+      await until(async () => (await server.watchCount()) === watches)
   })
 }

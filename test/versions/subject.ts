@@ -2,22 +2,20 @@
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
-import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { has, type Change } from '../../environment/server-version.ts'
 import { failureOf } from '../support/settled.ts'
 
 export class Subject {
-  readonly home: string | undefined
   readonly sessions = new Sessions()
+  /** The directory of the distribution; undefined for Debian's package. */
+  home: string | undefined
   server!: ApacheZooKeeper
   version = ''
   client!: Client
   path = ''
   #run = 0
-
-  constructor(home: string | undefined) {
-    this.home = home
-  }
+  #started: ApacheZooKeeper | undefined
 
   has(change: Change): boolean {
     return has(this.version, change)
@@ -26,6 +24,16 @@ export class Subject {
   async makePath(): Promise<void> {
     this.path = `/versions-${++this.#run}`
     await this.client.create(this.path)
+  }
+
+  async start(home: string | undefined): Promise<void> {
+    this.home = home
+    this.server = this.#started = await startApacheZooKeeper({ home, config: { tickTime: 250 } })
+    this.version = await this.server.version()
+  }
+
+  async close(): Promise<void> {
+    await this.#started?.close()
   }
 
   /** Checks that a test leaves no watch at the server, then removes its nodes and sessions. */

@@ -1,7 +1,5 @@
-// The client and its recipes on every Apache ZooKeeper that ZOOKEEPER_HOMES names: what works, and what is missing.
+// The client and its recipes on each version of Apache ZooKeeper: what works, and what is missing.
 import { connect } from '../../src/index.ts'
-import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
-import { findApacheZooKeeper } from '../../environment/find-apache-zookeeper.ts'
 import { accessSuite } from './access.ts'
 import { cacheSuite } from './cache.ts'
 import { connectionSuite } from './connections.ts'
@@ -12,18 +10,24 @@ import { recipesSuite } from './recipes.ts'
 import { Subject } from './subject.ts'
 import { watchesSuite } from './watches.ts'
 
-for (const { name, home } of homes(process.env['ZOOKEEPER_HOMES'])) {
+for (const { name, isRequired, provide } of homes(process.env)) {
   describe(`on ${name},`, function () {
-    const subject = new Subject(home)
+    const subject = new Subject()
 
     before(async function () {
-      // Debian's package may have to be installed first.
+      // Packages may have to be installed or downloaded first.
       this.timeout(600_000)
-      if (home === undefined) await findApacheZooKeeper()
-      subject.server = await startApacheZooKeeper({ home, config: { tickTime: 250 } })
-      subject.version = await subject.server.version()
+      let home: string | undefined
+      try {
+        home = await provide()
+      } catch (error) {
+        if (isRequired) throw error
+        console.error(`${name} is not tested, because it cannot be had: ${(error as Error).message}`)
+        this.skip()
+      }
+      await subject.start(home)
     })
-    after(() => subject.server.close())
+    after(() => subject.close())
     beforeEach(async () => {
       subject.client = await connect(subject.server.connectString)
       await subject.makePath()
