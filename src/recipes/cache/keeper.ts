@@ -2,6 +2,7 @@
 // Synchronous: it asks for reads, and gets their results later.
 import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { WatchEvent } from '../../client/index.ts'
+import { isSameData, isSameNode, isSameState } from '../node/same-state.ts'
 import type { CacheChange, CacheNode, Changes } from './changes.ts'
 import { atOnce, nodeOf, statOf, type Content } from './content.ts'
 import type { Copy, NodeRecord } from './copy.ts'
@@ -110,7 +111,7 @@ export class Keeper {
     this.hidden.delete(path)
     const known = this.copy.get(path)
     const before = known === undefined ? undefined : statOf(known)
-    const isNew = before?.czxid !== stat.czxid
+    const isNew = before === undefined || !isSameNode(before, stat)
     if (known !== undefined && isNew) {
       // Its children were deleted before it. Those that were created with or after the new node may be known already.
       this.#removeOlder(path, stat.czxid)
@@ -119,10 +120,19 @@ export class Keeper {
     this.copy.set(path, record)
     this.#owner.onGrown()
     if (isNew) this.#report('created', path, record, undefined)
-    else if (before.mzxid !== stat.mzxid) this.#report('changed', path, record, known)
+    else if (!this.#isUnchanged(path, known as NodeRecord, record)) this.#report('changed', path, record, known)
     const mayHaveChildren = this.watchesEachNode || stat.numChildren > 0
     if ((isNew || isLoad) && mayHaveChildren && this.#levelOf(path) < this.#wanted.depth)
       this.#read('children', path, isLoad)
+  }
+
+  #isUnchanged(path: string, known: NodeRecord, record: NodeRecord): boolean {
+    const isSame = () => {
+      // Decodes them only if they differ, because a codec may encode the same data in several ways.
+      if (known.data === record.data && known.data !== undefined) return true
+      return isSameData(this.node(path, known).data, this.node(path, record).data)
+    }
+    return isSameState(statOf(known), statOf(record), isSame)
   }
 
   #onChildren(path: string, names: readonly string[], isLoad: boolean): void {

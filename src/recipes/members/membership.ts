@@ -7,6 +7,7 @@ import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import type { Iteration } from '../node/publisher.ts'
+import { isSameData, isSameNode, isSameState } from '../node/same-state.ts'
 import { ChildrenView, type ChildNodes } from './children-view.ts'
 import { namings } from './member-names.ts'
 import {
@@ -185,10 +186,14 @@ export class Membership implements AsyncDisposable {
   /** Returns undefined if the members are the same. For a reader that begins, all are new. */
   #changeOf(before: ChildNodes | undefined, after: ChildNodes): MembershipChange | undefined {
     const old = before ?? new Map<string, CacheNode>()
-    const without = (others: ChildNodes) => (node: CacheNode) => others.get(node.path)?.stat.czxid !== node.stat.czxid
+    const without = (others: ChildNodes) => (node: CacheNode) => {
+      const other = others.get(node.path)
+      return other === undefined || !isSameNode(other.stat, node.stat)
+    }
     const isUpdated = (node: CacheNode) => {
-      const stat = old.get(node.path)?.stat
-      return stat?.czxid === node.stat.czxid && stat.mzxid !== node.stat.mzxid
+      const other = old.get(node.path)
+      if (other === undefined || !isSameNode(other.stat, node.stat)) return false
+      return !isSameState(other.stat, node.stat, () => isSameData(other.data, node.data))
     }
     const [joined, left, updated] = [
       this.#membersIn(after, without(old)),
