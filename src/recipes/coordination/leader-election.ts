@@ -127,7 +127,7 @@ export class LeaderElection implements AsyncDisposable {
         if (signal?.aborted) return
         throw error
       }
-      await runWhileHeld(term, async () => {
+      await runWhileHeld(this.#leadership.queue.client, term, async () => {
         try {
           await fn(term)
         } catch (error) {

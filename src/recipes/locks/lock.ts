@@ -81,7 +81,7 @@ export abstract class Lock<H extends Held = Held> {
   /**
    * Runs a function while the lock is held, and resolves with its result. The function should stop when `held.signal`
    * aborts. Here `watchOwnNode` is true by default, so the signal also aborts when another client deletes the lock's
-   * node.
+   * node. Does not wait for a server when the session must be presumed lost: the release then goes on in the background.
    * @throws RecipeError LOST if the lock was lost, or may have been lost, before the function ended; its `value` is the
    * function's result
    * @throws the function's error; the errors of {@link acquire} and `held.release()`; an AggregateError if the function
@@ -94,7 +94,7 @@ export abstract class Lock<H extends Held = Held> {
   async use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
     checkUse(this.path, fn, options, acquireOptionChecks)
     const held = await this.acquire(watchingOwnNode(options))
-    return useHeld(this.path, held, () => fn(held))
+    return useHeld(this.client, this.path, held, () => fn(held))
   }
 }
 

@@ -78,7 +78,8 @@ export class MultiLock {
   async use<T>(fn: (held: MultiHeld) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
     checkUse(this.#names, fn, options, acquireOptionChecks)
     const held = await this.acquire(watchingOwnNode(options))
-    return useHeld(this.#names, held, () => fn(held))
+    const [{ client }] = this[members]
+    return useHeld(client, this.#names, held, () => fn(held))
   }
 
   /** The paths, for errors. */

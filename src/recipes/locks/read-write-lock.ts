@@ -179,7 +179,7 @@ class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
   override async use<T>(fn: (held: H) => T | Promise<T>, options: ReadWriteAcquireOptions = {}): Promise<T> {
     checkUse(this.path, fn, options, acquireChecks)
     const held = await this.acquire(watchingOwnNode(options))
-    return useHeld(this.path, held, () => fn(held))
+    return useHeld(this.client, this.path, held, () => fn(held))
   }
 
   protected override newHeld(ownNode: OwnNode, options: ReadWriteAcquireOptions): H {

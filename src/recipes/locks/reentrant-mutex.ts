@@ -111,7 +111,7 @@ export class ReentrantMutex extends Lock {
     const isByContext = this.#isByContext(options)
     const entry = await this.#acquire(watchingOwnNode(options))
     const run = () => fn(entry)
-    return useHeld(this.path, entry, isByContext ? () => runIn(entry.request, run) : run)
+    return useHeld(this.client, this.path, entry, isByContext ? () => runIn(entry.request, run) : run)
   }
 
   /**

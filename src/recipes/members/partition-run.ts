@@ -175,7 +175,7 @@ class Share {
       throw error
     }
     const held = new HeldUntil(lock, stop)
-    await runWhileHeld(held, async () => {
+    await runWhileHeld(this.#client, held, async () => {
       try {
         await this.#task(held)
         await aborted(held.signal)

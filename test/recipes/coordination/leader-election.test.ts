@@ -111,6 +111,26 @@ onBothServers('LeaderElection', (fixture, { itInVirtualTime, itEverywhere }) => 
     await client.delete(`${fixture.path}/last-words`)
   })
 
+  itInVirtualTime('ends when the leadership is lost in an outage, and does not wait for a server', async () => {
+    const client = await fixture.open()
+    const stop = new AbortController()
+    await new LeaderElection(client, fixture.path).lead(
+      async held => {
+        const lost = once(held.signal, 'abort')
+        await fixture.embedded.stop()
+        await lost
+        stop.abort()
+      },
+      { signal: stop.signal },
+    )
+    expect(client.state).to.equal('suspended')
+    await fixture.embedded.start()
+    await client.whenConnected()
+    await client.settled()
+    await fixture.observer.whenConnected()
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
+  })
+
   itEverywhere('aborts the signal of the callback with LOST if the leadership is lost', async () => {
     const client = await fixture.open()
     const stop = new AbortController()

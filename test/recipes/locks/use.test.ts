@@ -109,6 +109,45 @@ for (const [name, lockAt] of Object.entries(locks))
       expect(error).to.equal(own)
     })
 
+    itInVirtualTime('rejects with LOST when the lock is lost in an outage, and does not wait for its end', async () => {
+      const { embedded } = fixture
+      let held!: Held
+      const error = await failureOf(
+        lock.use(async taken => {
+          held = taken
+          const lost = once(held.signal, 'abort')
+          await embedded.stop()
+          await lost
+          return 'paid'
+        }),
+      )
+      expectLost(error, held, 'paid')
+      await embedded.start()
+      await client.whenConnected()
+      await client.settled()
+      await fixture.observer.whenConnected()
+      expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    })
+
+    itInVirtualTime(
+      'resolves when the session is presumed lost if an outage has begun before the release',
+      async () => {
+        const { embedded } = fixture
+        const from = fixture.server.clock.now()
+        const value = await lock.use(async () => {
+          await embedded.stop()
+          return 'paid'
+        })
+        expect(value).to.equal('paid')
+        expect(fixture.server.clock.now() - from).to.be.within(client.sessionTimeout / 3, client.sessionTimeout)
+        await embedded.start()
+        await client.whenConnected()
+        await client.settled()
+        await fixture.observer.whenConnected()
+        expect(await fixture.ephemeralNodes()).to.deep.equal([])
+      },
+    )
+
     itInVirtualTime('resolves with the result if the session is lost only while the lock is released', async () => {
       const { faults } = fixture.embedded
       const using = lock.use(() => {
@@ -121,6 +160,6 @@ for (const [name, lockAt] of Object.entries(locks))
       await fixture.until(async () => (await fixture.ephemeralNodes()).length === 0)
       faults.clear()
       expect(await using).to.equal('paid')
-      expect(client.state).to.equal('expired')
+      await fixture.until(() => client.state === 'expired')
     })
   })
