@@ -3,7 +3,7 @@ import { anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { WaitOptions } from '../node/cancellable.ts'
-import { serviceTypes, type ServiceInstance, type ServiceType } from './service-instance.ts'
+import { serviceTypes, type ServiceInstance, type ServiceType, type UriPart } from './service-instance.ts'
 
 /**
  * The argument of `register()` of Services: an instance. All properties but the name have a default.
@@ -28,6 +28,14 @@ const isText = (value: unknown) => typeof value === 'string'
 const isTextOrNull = (value: unknown) => value === null || isText(value)
 const aPort = mustBe('a port number or null', (port: number | null) => port === null || Number.isInteger(port))
 
+function isUriSpec(value: NewInstance['uriSpec']): boolean {
+  if (typeof value !== 'object' || value === null) return isTextOrNull(value)
+  const { parts } = value as Partial<typeof value>
+  const isPart = (part: Partial<UriPart> | null | undefined) =>
+    typeof part === 'object' && isText(part?.value) && typeof part.variable === 'boolean'
+  return Array.isArray(parts) && parts.every(isPart)
+}
+
 export const instanceChecks: Checks<NewInstance> = {
   name: mustBe('a string', isText),
   id: mustBe('a string', isText),
@@ -37,7 +45,7 @@ export const instanceChecks: Checks<NewInstance> = {
   payload: () => undefined,
   registrationTimeUTC: mustBe('a number of milliseconds', value => Number.isSafeInteger(value)),
   serviceType: mustBe(`one of ${serviceTypes.join(', ')}`, (type: ServiceType) => serviceTypes.includes(type)),
-  uriSpec: mustBe('a string, {parts} or null', value => typeof value === 'string' || typeof value === 'object'),
+  uriSpec: mustBe('a string, {parts} or null', isUriSpec),
   enabled: mustBe('true or false', value => typeof value === 'boolean'),
 }
 

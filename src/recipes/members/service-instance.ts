@@ -65,29 +65,64 @@ export function encodeInstance(instance: ServiceInstance): string {
   return JSON.stringify(enabled ? compatible : { ...compatible, enabled })
 }
 
-/** @throws Error if the data is not the JSON of an instance */
+/**
+ * Accepts what Curator accepts: other programs write numbers and booleans as strings (tried on Curator 5.4 with Jackson
+ * 2.14).
+ * @throws Error if the data is not the JSON of an instance
+ */
 export function decodeInstance<P>(data: Uint8Array | null): ServiceInstance<P> {
   const value: unknown = JSON.parse(Buffer.from(data ?? []).toString())
   if (typeof value !== 'object' || value === null) throw new Error('the data is not a JSON object')
-  const { name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled } =
-    value as Readonly<Record<string, unknown>>
-  if (typeof name !== 'string' || typeof id !== 'string') throw new Error('name and id must be strings')
+  const json = value as Readonly<Record<string, unknown>>
+  const [name, id] = [textOf(json['name']), textOf(json['id'])]
+  if (name === null || id === null) throw new Error('name and id must be strings')
+  const type = textOf(json['serviceType'])?.trim()
   return {
     name,
     id,
-    address: typeof address === 'string' ? address : null,
-    port: typeof port === 'number' ? port : null,
-    sslPort: typeof sslPort === 'number' ? sslPort : null,
-    payload: (payload ?? null) as P | null,
-    registrationTimeUTC: typeof registrationTimeUTC === 'number' ? registrationTimeUTC : 0,
-    serviceType: serviceTypes.find(type => type === serviceType) ?? 'DYNAMIC',
-    uriSpec: isUriSpec(uriSpec) ? uriSpec : null,
-    enabled: enabled !== false,
+    address: textOf(json['address']),
+    port: numberOf('port', json['port']),
+    sslPort: numberOf('sslPort', json['sslPort']),
+    payload: (json['payload'] ?? null) as P | null,
+    registrationTimeUTC: numberOf('registrationTimeUTC', json['registrationTimeUTC']) ?? 0,
+    serviceType: serviceTypes.find((each, i) => each === type || String(i) === type) ?? 'DYNAMIC',
+    uriSpec: uriSpecOf(json['uriSpec']),
+    enabled: json['enabled'] === undefined || booleanOf('enabled', json['enabled']),
   }
 }
 
-const isUriSpec = (value: unknown): value is { parts: UriPart[] } =>
-  Array.isArray((value as { parts?: unknown } | null | undefined)?.parts)
+const textOf = (value: unknown): string | null =>
+  ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : null
+
+/** @throws Error if the value is neither a number nor the text of an integer */
+function numberOf(property: string, value: unknown): number | null {
+  const given = typeof value === 'string' ? value.trim() : (value ?? 'null')
+  if (given === '' || given === 'null') return null
+  const number = typeof given === 'string' && /^[+-]?\d+$/.test(given) ? Number(given) : given
+  if (typeof number !== 'number' || !Number.isFinite(number)) throw new Error(`${property} must be a number`)
+  return Math.trunc(number)
+}
+
+/** @throws Error if the value is neither a boolean nor one as text or as a number */
+function booleanOf(property: string, value: unknown): boolean {
+  const text = value === null ? 'null' : textOf(value)?.trim().toLowerCase()
+  if (text === 'true' || (typeof value === 'number' && value !== 0)) return true
+  if (text !== undefined && ['false', 'null', '', '0'].includes(text)) return false
+  throw new Error(`${property} must be true or false`)
+}
+
+/** Leaves out what is no part. */
+function uriSpecOf(value: unknown): { parts: UriPart[] } | null {
+  const parts: unknown = (value as { parts?: unknown } | null | undefined)?.parts
+  if (!Array.isArray(parts)) return null
+  const isPart = (part: unknown): part is Partial<Record<keyof UriPart, unknown>> =>
+    typeof part === 'object' && part !== null
+  const partOf = ({ value: text, variable }: Partial<Record<keyof UriPart, unknown>>) => ({
+    value: textOf(text) ?? '',
+    variable: booleanOf('variable', variable ?? false),
+  })
+  return { parts: parts.filter(isPart).map(partOf) }
+}
 
 /** Returns the parts of a URI such as `{scheme}://{address}:{port}/api`; undefined if a brace has no counterpart. */
 export function parseUriSpec(text: string): { parts: UriPart[] } | undefined {

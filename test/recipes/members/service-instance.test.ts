@@ -36,6 +36,42 @@ describe('The JSON of a service instance', () => {
     })
   })
 
+  const decoded = (properties: string) => decodeInstance(Buffer.from(`{"name":"n","id":"i",${properties}}`))
+
+  // What each line gives was tried on Curator 5.4 with Jackson 2.14.
+  for (const [json, expected] of [
+    ['"port":"8080"', { port: 8080 }],
+    ['"port":" 8080 ","sslPort":"+8443"', { port: 8080, sslPort: 8443 }],
+    ['"port":"","sslPort":"null"', { port: null, sslPort: null }],
+    ['"port":"-1","sslPort":8443.9', { port: -1, sslPort: 8443 }],
+    ['"enabled":"false"', { enabled: false }],
+    ['"enabled":"FALSE"', { enabled: false }],
+    ['"enabled":" false "', { enabled: false }],
+    ['"enabled":""', { enabled: false }],
+    ['"enabled":null', { enabled: false }],
+    ['"enabled":0', { enabled: false }],
+    ['"enabled":1', { enabled: true }],
+    ['"enabled":"True"', { enabled: true }],
+    ['"registrationTimeUTC":"17"', { registrationTimeUTC: 17 }],
+    ['"serviceType":1', { serviceType: 'STATIC' }],
+    ['"serviceType":"3"', { serviceType: 'DYNAMIC_SEQUENTIAL' }],
+    ['"serviceType":" STATIC "', { serviceType: 'STATIC' }],
+    ['"address":5', { address: '5' }],
+    ['"id":5,"name":false', { id: '5', name: 'false' }],
+  ] as const)
+    it(`reads ${json} as Curator does`, () => expect(decoded(json)).to.include(expected))
+
+  for (const json of ['"port":"abc"', '"port":"0x50"', '"port":true', '"sslPort":{}', '"enabled":"no"', '"enabled":[]'])
+    it(`refuses ${json} as Curator does`, () => expect(() => decoded(json)).to.throw(/must be/))
+
+  it('reads the parts of a URI as Curator does, and leaves out null', () => {
+    const parts =
+      '[null,{"value":"a","variable":"false"},{"value":5},{"value":"id","variable":"true"},{"variable":true}]'
+    const instance = decoded(`"uriSpec":{"parts":${parts}}`)
+    expect(uriOf(instance)).to.equal('a5i')
+    expect(instance.uriSpec?.parts[0]).to.deep.equal({ value: 'a', variable: false })
+  })
+
   it('gives the URI of the instance', () => {
     const java = decodeInstance(Buffer.from(JAVA))
     expect(uriOf(java)).to.equal('https://10.0.0.7:8080')

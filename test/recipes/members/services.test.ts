@@ -176,6 +176,19 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     await services.close()
   })
 
+  itInVirtualTime('chooses by numbers and booleans that another program has written as strings', async () => {
+    const services = await start()
+    await fixture.observer.ensurePath(`${path}/api`)
+    for (const id of ['a', 'b']) {
+      const data = { name: 'api', id, address: 'h', port: '8080', enabled: String(id === 'b') }
+      await fixture.observer.create(`${path}/api/${id}`, JSON.stringify(data))
+    }
+    const provider = await services.provider('api')
+    for (let i = 0; i < 3; i++) expect(provider.choose()).to.include({ id: 'b', port: 8080 })
+    expect((await services.instances('api')).filter(({ enabled }) => enabled)).to.have.length(1)
+    await services.close()
+  })
+
   itInVirtualTime('bases an update on those that are under way', async () => {
     const services = await start()
     const api = await services.register({ name: 'api', port: 1 })
@@ -223,6 +236,8 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     await bad(services.register({ name: 'api', port: 'x' as never }), /port must be/)
     await bad(services.register({ name: 'api', host: 'x' } as never), /no option 'host'/)
     await bad(services.register({ name: 'api', uriSpec: '{scheme' }), /brace/)
+    for (const parts of [[null], ['x'], [{ value: 'x' }], 5, undefined])
+      await bad(services.register({ name: 'api', uriSpec: { parts } as never }), /uriSpec must be/)
     await bad(services.register({ name: 'api', serviceType: 'STATICAL' as never }), /serviceType must be one of/)
     await bad(services.provider('..'), /\.\./)
     const api = await services.register({ name: 'api', id: 'a' })
