@@ -51,7 +51,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     least: 0.7,
   },
   cli: {
-    mutate: ['src/cli/**/*.ts', '!src/cli/main.ts'],
+    mutate: ['src/cli/**/*.ts', '!src/cli/main.ts', '!src/cli/process.ts'],
     tests: ['test/cli/!(process)/**/*.test.ts', 'test/cli/*.test.ts'],
     without: [onApache],
     least: 0.5,

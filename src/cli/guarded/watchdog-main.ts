@@ -1,16 +1,16 @@
 // The program of the watchdog. Its input has one line for each time that zkwire puts the end off: the pid of the guarded
 // program, and when to kill it, in milliseconds since 1970. The end of the input means that zkwire has died.
-// Its arguments are the grace, in milliseconds, and what marks the program in its environment.
+// Its arguments are the session of zkwire, the grace, in milliseconds, and what marks the program in its environment.
 import { readClocks, systemClock as clock, type Timestamp } from '../../runtime/clock.ts'
-import { leaderWith, ProcessTree } from './process-tree.ts'
+import { leaderWith, ProcessTree, titleOf } from './process-tree.ts'
 
 /** How often the clocks are read, in milliseconds: no timer fires while the machine is suspended. */
 const INTERVAL = 250
 /** How often the processes are killed until none is left, in milliseconds. A process may start another one meanwhile. */
 const PAUSE = 20
 
-const grace = Number(process.argv[2])
-const mark = process.argv[3] ?? ''
+const [, , within = '', graceText, mark = ''] = process.argv
+const grace = Number(graceText)
 
 let tree: ProcessTree | undefined
 let leader: number | undefined
@@ -20,8 +20,10 @@ let left = Infinity
 let isAlone = false
 let timer: unknown
 
-// A signal to every process of the name zkwire must not end the watchdog before the program.
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined)
+// A signal to every process of zkwire, as of `systemctl kill`, must not end the watchdog before the program. Without a
+// listener, SIGUSR1 opens Node's debugger.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const)
+  process.on(name, () => undefined)
 
 let rest = ''
 process.stdin.setEncoding('latin1')
@@ -30,7 +32,7 @@ process.stdin.on('data', (chunk: string) => {
   rest = lines.pop() ?? ''
   const [pid, time] = lines.at(-1)?.split(' ').map(Number) ?? []
   if (pid === undefined || time === undefined) return
-  if (pid !== leader) tree = new ProcessTree((leader = pid))
+  if (pid !== leader) watch(pid)
   since = readClocks(clock)
   left = time - since.wall
   look()
@@ -49,18 +51,24 @@ function remaining(): number {
   return left - Math.max(now - since.now, wall - since.wall)
 }
 
+/** Begins to watch the program, and tells so to the watchdog of a lock under which this zkwire runs. */
+function watch(pid: number): void {
+  leader = pid
+  tree = new ProcessTree(pid)
+  process.title = titleOf(within, pid)
+}
+
 /** Finds the program if zkwire has died before it could tell the pid. It may be about to start for a moment more. */
-function findTree(): ProcessTree | undefined {
-  leader = leaderWith(mark)
-  if (leader === undefined) return undefined
-  const found = new ProcessTree(leader)
-  found.kill('SIGTERM')
-  return found
+function findProgram(): void {
+  const found = leaderWith(mark)
+  if (found === undefined) return
+  watch(found)
+  tree?.kill('SIGTERM')
 }
 
 function look(): void {
   clock.clearTimeout(timer)
-  if (isAlone) tree ??= findTree()
+  if (isAlone && tree === undefined) findProgram()
   const isOver = remaining() <= 0
   if (isOver) tree?.kill('SIGKILL')
   if (isOver || (isAlone && tree !== undefined)) if (tree?.isEmpty !== false) process.exit()

@@ -3,9 +3,13 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../runtime/clock.ts'
 import { CommandError, statuses } from '../runner/failure.ts'
+import { ownSession } from './process-tree.ts'
 
 /** Written for both dist and src. */
 const main = fileURLToPath(new URL(import.meta.url).href.replace(/watchdog\.([jt]s)$/, 'watchdog-main.$1'))
+
+/** Keeps Node from opening its debugger on SIGUSR1 before the watchdog has a listener (Node 22.14 or later has it). */
+const WITHOUT_DEBUGGER = ['--disable-sigusr1'].filter(flag => process.allowedNodeEnvironmentFlags.has(flag))
 
 /**
  * Kills the program at a time that must be put off again and again. So the program does not outlive the lock if this
@@ -25,7 +29,7 @@ export class Watchdog {
    */
   constructor(clock: Clock, grace: number, mark: string) {
     this.#clock = clock
-    this.#arguments = [main, String(grace), mark]
+    this.#arguments = [main, `within=${ownSession() ?? 0}`, String(grace), mark]
     this.#start()
     if (this.#child?.pid === undefined)
       throw new CommandError(statuses.internal, 'cannot start a second process, which watches the program')
@@ -51,7 +55,7 @@ export class Watchdog {
 
   #start(): void {
     // In a session of its own, which gets no signals of a terminal.
-    const child = spawn(process.execPath, [...process.execArgv, ...this.#arguments], {
+    const child = spawn(process.execPath, [...process.execArgv, ...WITHOUT_DEBUGGER, ...this.#arguments], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
     })

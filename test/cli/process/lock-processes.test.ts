@@ -7,8 +7,8 @@ import { connect, type Client } from '../../../src/index.ts'
 import { Mutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { until } from '../../../environment/until.ts'
-import { Program, zkwire } from './program.ts'
-import { descendants, leaders, Rivals } from './rivals.ts'
+import { main, Program, zkwire } from './program.ts'
+import { commandLineOf, descendants, isWatchdog, leaders, Rivals } from './rivals.ts'
 
 /** The session timeout of zkwire, in seconds. */
 const T = 2
@@ -155,6 +155,43 @@ describe('the processes of the program of zkwire lock', function () {
     await rivals.succeed(zk, path)
   })
 
+  describe('that is a zkwire itself,', () => {
+    for (const name of ['lock', 'elect'] as const) {
+      const startNested = async (rivals: Rivals) => {
+        const inner = `zkwire ${name} ${path}-inner -s ${server.connectString} --timeout ${T}`
+        const program = start(
+          rivals,
+          `zkwire() { "${process.execPath}" "${main}" "$@"; }\n${inner} -- sh -c "$STUBBORN" leader`,
+        )
+        await rivals.hasLinesOf('leader')
+        return program
+      }
+
+      it(`with ${name}, have all ended before the next holder if that is killed with SIGKILL`, async () => {
+        using rivals = new Rivals()
+        await startNested(rivals)
+        const inner = rivals.programs.find(pid => commandLineOf(pid).includes(`${main}\0${name}`))
+        process.kill(inner ?? expect.fail('there is no inner zkwire'), 'SIGKILL')
+        await rivals.succeed(zk, path)
+      })
+
+      it(`with ${name}, are killed at the end of the grace if the node of the outer lock is deleted`, async () => {
+        using rivals = new Rivals()
+        const program = await startNested(rivals)
+        await zk.delete(await node())
+        expect((await program.ended).status).to.equal(76)
+        expect(rivals.programs).to.deep.equal([])
+      })
+
+      it(`with ${name}, have all ended before the next holder if the outer zkwire is killed with SIGKILL`, async () => {
+        using rivals = new Rivals()
+        const program = await startNested(rivals)
+        program.kill('SIGKILL')
+        await rivals.succeed(zk, path)
+      })
+    }
+  })
+
   it('leave no watchdog when they have ended, or could not be started', async () => {
     using rivals = new Rivals()
     expect((await start(rivals, 'true').ended).status).to.equal(0)
@@ -204,11 +241,3 @@ describe('the processes of the program of zkwire lock', function () {
     })
   })
 })
-
-const isWatchdog = (pid: number): boolean => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('watchdog-main')
-  } catch {
-    return false
-  }
-}

@@ -115,3 +115,14 @@ export class Rivals {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 }
+
+/** Returns the words of a process, each followed by \0; empty if it has ended. */
+export const commandLineOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+export const isWatchdog = (pid: number): boolean => commandLineOf(pid).includes('watchdog-main')
