@@ -173,4 +173,32 @@ describe('an election in an embedded ensemble', () => {
     await clock.advance(ELECTION)
     expect(server.leader).to.equal(second)
   })
+
+  // A server that starts while others wait for a better vote begins another election, and some may be elected by both.
+  for (const [servers, observers] of [
+    [3, 0],
+    [3, 1],
+    [5, 0],
+  ] as const)
+    it(`has each of ${servers} servers and ${observers} observers again, however they have started`, async () => {
+      const waits = [0, ELECTION / 2, ELECTION - 1, ELECTION, 2 * TICK]
+      for (const [first, second] of waits.flatMap(a => waits.map(b => [a, b] as const))) {
+        await start({ servers, observers })
+        const { server, clock } = ensemble
+        await server.stop()
+        for (const [i, member] of server.members.entries()) {
+          void member.start()
+          await clock.advance(i % 2 === 0 ? first : second)
+        }
+        await clock.advance(UNAWARE)
+        for (const member of [...server.members, ...server.members]) {
+          await member.stop()
+          await clock.advance(ELECTION + TICK)
+          await member.start()
+          await clock.advance(ELECTION + TICK)
+          expect(ensemble.modes, `member ${member.id}, ${first} ms, ${second} ms`).not.to.include('looking')
+        }
+        await ensemble.close()
+      }
+    })
 })

@@ -1,11 +1,13 @@
-// Random nemeses stop, start, pause, resume, delay and cut off the servers, in any order. When all this is undone, every
-// server must serve again, with every write that was acknowledged. A failure prints the seed: SEED=… NEMESES=1.
+// Random nemeses stop, start, pause, resume, delay and cut off the servers: in any order, or one after the other, as an
+// operator does. When all this is undone, every server must serve again, with every write that was acknowledged. A failure
+// prints the seed: SEED=… NEMESES=1.
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
+import { INIT_LIMIT } from '../../src/server/ensemble/leading.ts'
 import { Server, type Member } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { oneOf, seed, seededRandom, type Random } from '../support/seeded-random.ts'
-import { TICK } from '../support/virtual-ensemble.ts'
+import { SYNC_LIMIT, TICK, UNAWARE } from '../support/virtual-ensemble.ts'
 
 const runs = Number(process.env['NEMESES'] ?? 25)
 const STEPS = 25
@@ -32,6 +34,20 @@ const actions = {
   heal: (target: Target) => target.heal(),
 }
 
+/** What an operator does to one member after the other, and what ends it. */
+const kindsOfRounds: Record<string, readonly [(member: Member) => void, (member: Member) => void]> = {
+  'stop, start': [member => void member.stop(), member => void member.start()],
+  'pause, resume': [member => member.pause(), member => member.resume()],
+  'cutOff, heal': [member => member.cutOff(), member => member.heal()],
+  'lag, lag(0)': [member => member.lag(1500), member => member.lag(0)],
+}
+
+/**
+ * How long servers wait for each other after all was undone, in milliseconds. A server that others have elected, and then
+ * left, waits for followers until initLimit has passed (Leader.getEpochToPropose). Then there are an election and a tick.
+ */
+const HEALED = INIT_LIMIT * SYNC_LIMIT * TICK + 2 * TICK
+
 class Run {
   readonly clock = new VirtualClock()
   readonly random: Random
@@ -47,11 +63,26 @@ class Run {
   async run(): Promise<void> {
     const { random, clock } = this
     const servers = oneOf(random, [1, 1, 2, 3, 3, 5])
+    // An operator does nothing but rounds, and few of them.
+    const [rounds, steps] = oneOf(random, [
+      [0.05, STEPS],
+      [0.05, STEPS],
+      [1, 4],
+    ] as const)
     const observers = servers === 1 ? 0 : oneOf(random, [0, 0, 1, 2])
-    this.#server = await Server.start({ servers, observers, listen: false, clock, random, tickTime: TICK })
+    this.#server = await Server.start({
+      servers,
+      observers,
+      listen: false,
+      clock,
+      random,
+      tickTime: TICK,
+      syncLimit: SYNC_LIMIT,
+    })
     await this.#open(this.#server)
-    for (let step = 0; step < STEPS; step++) {
-      await this.#act()
+    for (let step = 0; step < steps; step++) {
+      if (random() < rounds) await this.#round()
+      else await this.#act()
       this.#write(`/n-${step}`)
       if (random() < 0.5) await this.#advance(oneOf(random, [0, 1, 100, 250, 1000, 8000]))
     }
@@ -71,6 +102,32 @@ class Run {
     if (random() < 0.5) await this.#advance(0)
   }
 
+  /** Goes through all members: either ends what it does to one before the next one, or does it to all and then ends it. */
+  async #round(): Promise<void> {
+    const { random } = this
+    const { members, leader } = this.#server
+    const [name, [act, end]] = oneOf(random, Object.entries(kindsOfRounds))
+    const order = oneOf(random, [
+      [...members],
+      [...members].reverse(),
+      members.toSorted(each => (each === leader ? 1 : -1)),
+    ])
+    const isOneByOne = random() < 0.5
+    const [during, after] = [oneOf(random, [0, 150, 8000]), oneOf(random, [0, 150, 1000, 8000])]
+    const steps = isOneByOne
+      ? order.flatMap(member => [
+          { member, step: act, wait: during },
+          { member, step: end, wait: after },
+        ])
+      : [act, end].flatMap(step => order.map(member => ({ member, step, wait: step === act ? during : after })))
+    const how = isOneByOne ? 'one by one' : 'all, and then all'
+    this.trace.push(`members ${order.map(({ id }) => id).join(' ')}: ${name}, ${how}, ${during} and ${after} ms apart`)
+    for (const { member, step, wait } of steps) {
+      step(member)
+      await this.clock.advance(wait)
+    }
+  }
+
   #write(path: string): void {
     const client = this.#clients.at(-1)
     const created = () => void this.#acknowledged.push(path)
@@ -84,7 +141,15 @@ class Run {
     server.heal()
     for (const member of server.members) member.lag(0)
     await server.start()
-    await this.#advance(2 * TICK)
+    await this.#advance(HEALED)
+    for (const member of server.members) {
+      await member.stop()
+      await this.#advance(UNAWARE)
+      await member.start()
+      await this.#advance(2 * TICK)
+      const modes = server.members.map(({ mode }) => mode)
+      expect(modes, `after a restart of member ${member.id}`).not.to.include('looking')
+    }
   }
 
   /** Every server serves reads and writes, and has every write that a client was told of. */

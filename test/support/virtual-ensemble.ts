@@ -5,8 +5,9 @@ import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
 
 /** The servers' tickTime in milliseconds. */
 export const TICK = 1000
+export const SYNC_LIMIT = 5
 /** How long a server goes on without the others, in milliseconds. */
-export const UNAWARE = 5 * TICK
+export const UNAWARE = SYNC_LIMIT * TICK
 /** How long an election takes, in milliseconds. */
 export const ELECTION = 200
 
@@ -27,6 +28,7 @@ export class VirtualEnsemble {
       clock,
       random: () => 0.5,
       tickTime: TICK,
+      syncLimit: SYNC_LIMIT,
       servers: 3,
       ...options,
     })

@@ -76,9 +76,8 @@ export function outcomeOf(
   for (const leader of received.values()) {
     if (leader.state !== 'leading') continue
     const others = [...received.values()].filter(each => each.state === 'following')
-    const followers = others.filter(
-      each => each.leader === leader.leader && each.electionEpoch === leader.electionEpoch,
-    )
+    // Not by the number of the election: a server may have joined in another one (ZOOKEEPER-1732, ZOOKEEPER-1805).
+    const followers = others.filter(each => each.leader === leader.leader && each.peerEpoch === leader.peerEpoch)
     if (leader.leader !== me && followers.length + 1 >= majority)
       return { vote: voteOf(leader), electionEpoch: leader.electionEpoch, isSettled: true }
   }
