@@ -8,10 +8,10 @@ import { aclText } from '../nodes/acl-text.ts'
 import type { ExportedNode } from '../nodes/exported-node.ts'
 import { exportedNodes, newCounts } from '../nodes/exported-tree.ts'
 import { moved } from '../nodes/import-batches.ts'
-import { importedNodes } from '../nodes/imported-nodes.ts'
+import { ImportedNodes } from '../nodes/imported-nodes.ts'
+import { isWithin } from '../nodes/tree-walk.ts'
 
 type Node = Pick<ExportedNode, 'path' | 'data' | 'acl'>
-type Nodes = AsyncIterable<Node>
 
 interface Difference {
   /** Below the first node of each side, which is /. */
@@ -52,40 +52,62 @@ export const diff = command({
     if (other === undefined && values.file === undefined && values.with === undefined)
       throw new UsageError('there is nothing to compare with: give OTHER, --with or --file')
     const zk = await context.client()
-    const counts = newCounts()
-    const below = (client: Client, root: string) => relative(exportedNodes(client, root, counts, signal))
     const { options } = await sessions.target()
+    const first = subtree(zk, path, signal)
+    let another: Side
+    let differences: Difference[]
     const second = values.with === undefined ? undefined : await connect(values.with, { ...options, signal })
-    let found: Difference[]
     try {
-      const nodes =
+      another =
         values.file === undefined
-          ? below(second ?? zk, other ?? path)
-          : relative(importedNodes(values.file === '-' ? context.stdin : await opened(values.file), undefined))
-      found = await differencesOf(below(zk, path), nodes)
+          ? subtree(second ?? zk, other ?? path, signal)
+          : new ImportedNodes(values.file === '-' ? context.stdin : await opened(values.file), '/')
+      differences = await differencesOf(first, another)
+      if (another.partProblem !== undefined) throw new UsageError(another.partProblem)
     } finally {
       await second?.close()
     }
+    const unread = new Set([...first.unreadable, ...another.unreadable])
+    const hidden = (first.hidden ?? 0) + (another.hidden ?? 0)
+    // A side that lacks such a node only because it could not be read does not differ.
+    const found = differences.filter(each => !isWithin(each.path, unread))
     const shown = found.map(each => ({ ...each, path: moved(each.path, '/', path) ?? each.path }))
     await out.show(shown, () => shown.map(({ path, is, fields }) => [is, escaped(path), ...fields].join('  ')))
-    const { unreadable, hidden } = counts
-    if (unreadable > 0) await err.line(`zkwire diff: ${unreadable} nodes cannot be read, and are not compared`)
+    if (unread.size > 0) await err.line(`zkwire diff: ${unread.size} nodes cannot be read, and are not compared`)
     if (hidden > 0) await err.line(`zkwire diff: the ACLs of ${hidden} nodes are hidden, and may differ unnoticed`)
     return found.length > 0 ? statuses.refused : statuses.ok
   },
 })
 
-/** Yields the nodes with paths below the first one, which becomes /. */
-async function* relative(nodes: Nodes): AsyncGenerator<Node, void, undefined> {
-  let root: string | undefined
-  for await (const node of nodes) {
-    root ??= node.path
-    yield { ...node, path: moved(node.path, root, '/') ?? node.path }
+/** One side. Its nodes have paths below the first one, which is /. */
+interface Side extends AsyncIterable<Node> {
+  /** The nodes that are left out because they cannot be read, with all nodes below them. Known after the last node. */
+  readonly unreadable: readonly string[]
+  /** Says why there may be more nodes. Known after the last node. */
+  readonly partProblem?: string | undefined
+  /** The number of nodes whose ACL is hidden. */
+  readonly hidden?: number
+}
+
+/** Returns a subtree of a server. */
+function subtree(client: Client, root: string, signal: AbortSignal): Side {
+  const counts = newCounts()
+  const placed = (path: string) => moved(path, root, '/') ?? path
+  return {
+    async *[Symbol.asyncIterator]() {
+      for await (const node of exportedNodes(client, root, counts, signal)) yield { ...node, path: placed(node.path) }
+    },
+    get unreadable() {
+      return counts.unreadable.map(placed)
+    },
+    get hidden() {
+      return counts.hidden
+    },
   }
 }
 
 /** Returns the differences in the order of their paths. */
-async function differencesOf(first: Nodes, second: Nodes): Promise<Difference[]> {
+async function differencesOf(first: Side, second: Side): Promise<Difference[]> {
   const others = new Map<string, Node>()
   for await (const node of second) others.set(node.path, node)
   const found: Difference[] = []

@@ -63,7 +63,10 @@ async function quotaOf(zk: Client, path: string): Promise<{ limits: string; coun
   // Below the server's root, which a chroot hides.
   const full = serverPath(zk, path)
   if (full !== path) return undefined
-  const read = async (name: string) => String((await zk.getData(join(`/zookeeper/quota${full}`, name))).data ?? '')
+  const read = async (name: string) => {
+    const { data } = await zk.retry(() => zk.getData(join(`/zookeeper/quota${full}`, name)))
+    return String(data ?? '')
+  }
   try {
     const [limits, counts] = await Promise.all([read('zookeeper_limits'), read('zookeeper_stats')])
     return { limits, counts }

@@ -6,9 +6,9 @@ import { isCode, parentOf, ZooKeeperError, type ACL, type Stat } from '../../pro
 import { command } from '../runner/command.ts'
 import { CommandError, statusOf, statuses, UsageError } from '../runner/failure.ts'
 import { aclText } from '../nodes/acl-text.ts'
-import { importedNodes } from '../nodes/imported-nodes.ts'
+import { ImportedNodes } from '../nodes/imported-nodes.ts'
 import { actionOf, batchesOf, opOf, type Action, type Existing, type PlacedNode } from '../nodes/import-batches.ts'
-import { readChildren, walk } from '../nodes/tree-walk.ts'
+import { isWithin, readChildren, walk } from '../nodes/tree-walk.ts'
 
 /** A batch is planned again if other clients create or delete its nodes meanwhile, but only in this many rounds. */
 const ROUNDS = 10
@@ -22,9 +22,12 @@ export const importNodes = command({
       'unless --skip or --overwrite is given. ACLs apply at once, so the session must be allowed to create children.',
     'With --overwrite, the nodes of a batch that exist get their data as a whole, or not at all, and then their ACLs one ' +
       'by one where they differ, because servers cannot set an ACL in a transaction.',
-    'With --mirror, nodes are deleted only after the whole input was imported, and only if they have not changed since ' +
-      'they were read. Ephemeral nodes, the nodes above them, and nodes that the session may not read or delete are kept ' +
-      'and counted. Try it with --dry-run first; zkwire diff prints the nodes.',
+    'The last line of an export counts its nodes. An input without it, or with another number of nodes, may be a part: ' +
+      'its nodes are imported, and the status is 64. With --part, as for lines that you write or select, it is 0.',
+    'With --mirror, nodes are deleted only after the whole input was imported, only if it is a whole export, and only if ' +
+      'they have not changed since they were read. Ephemeral nodes, the nodes above them, and nodes that this session may ' +
+      'not read or delete, or that the export could not read, are kept and counted. Try it with --dry-run first; zkwire ' +
+      'diff prints the nodes.',
     'If the import breaks off, the message says at which line, and how to continue.',
   ],
   arguments: [],
@@ -41,12 +44,15 @@ export const importNodes = command({
       type: 'boolean',
       help: 'as --overwrite, and then deletes the nodes below the first one that the input lacks; never / or /zookeeper',
     },
+    part: { type: 'boolean', help: 'ends with 0 also if the input may be only a part of an export' },
     'dry-run': { type: 'boolean', short: 'n', help: 'writes nothing, and prints what would be done' },
   },
   examples: ['zkwire import < app.jsonl', 'zkwire import --to /copy --dry-run < app.jsonl'],
   async run({ values, stdin, client, out, err, signal, host }) {
     const [one, another] = (['skip', 'overwrite', 'mirror'] as const).filter(name => values[name])
     if (another !== undefined) throw new UsageError(`--${one} and --${another} exclude each other`)
+    if (values.part && values.mirror)
+      throw new UsageError('--part and --mirror exclude each other: a part does not say what to delete')
     const existing: Existing = values.skip ? 'skip' : values.overwrite || values.mirror ? 'overwrite' : 'refuse'
     const to = values.to === undefined ? undefined : host.resolve(values.to).replace(/(.)\/$/, '$1')
     const zk = await client()
@@ -54,9 +60,13 @@ export const importNodes = command({
     const stopListening = onAbort(signal, () => {
       if (importer.progress !== undefined) err.notice(`zkwire import: interrupted; ${importer.progress}`)
     })
+    const nodes = new ImportedNodes(stdin, to)
     try {
-      for await (const batch of batchesOf(importedNodes(stdin, to))) await importer.add(batch, values.mirror)
-      if (values.mirror) await importer.removeOthers(signal)
+      for await (const batch of batchesOf(nodes)) await importer.add(batch, values.mirror)
+      const { partProblem } = nodes
+      if (partProblem !== undefined && !values.part) throw new UsageError(partProblem)
+      if (partProblem !== undefined) await err.line(`zkwire import: ${partProblem}`)
+      if (values.mirror) await importer.removeOthers(new Set(nodes.unreadable), signal)
     } catch (error) {
       const { progress } = importer
       if (!(error instanceof Error) || progress === undefined) throw error
@@ -142,16 +152,19 @@ class Importer {
     }
   }
 
-  /** Deletes the nodes below the first one of the input that the input lacks, each after its children. */
-  async removeOthers(signal: AbortSignal): Promise<void> {
+  /**
+   * Deletes the nodes below the first one of the input that the input lacks, each after its children.
+   * @param unknown nodes of which the input does not know whether they exist, nor what is below them
+   */
+  async removeOthers(unknown: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const [root] = this.#paths
     if (root === undefined) throw new UsageError('--mirror: the input is empty, so it does not say what to keep')
     // The server may not have seen yet what other clients have created.
-    await this.#zk.sync(root)
+    await this.#zk.retry(() => this.#zk.sync(root), { signal })
     const others: { path: string; stat: Stat | undefined }[] = []
     try {
       for await (const { path, value } of walk(root, readChildren(this.#zk, signal)))
-        if (!this.#paths.has(path)) others.push({ path, stat: value?.stat })
+        if (!this.#paths.has(path)) others.push({ path, stat: isWithin(path, unknown) ? undefined : value?.stat })
     } catch (error) {
       // With --dry-run, the first node may be one that would be created.
       if (!this.#isDry || !isCode(error, 'NONODE')) throw error
@@ -217,7 +230,9 @@ class Importer {
 
   async #setACL({ path, acl }: PlacedNode): Promise<void> {
     const entries = (list: readonly ACL[]) => list.map(aclText).sort().join()
-    const { acl: present } = await this.#zk.getACL(path)
-    if (entries(present) !== entries(acl)) await this.#zk.setACL(path, acl)
+    await this.#zk.retry(async () => {
+      const { acl: present } = await this.#zk.getACL(path)
+      if (entries(present) !== entries(acl)) await this.#zk.setACL(path, acl)
+    })
   }
 }

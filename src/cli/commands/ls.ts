@@ -29,7 +29,7 @@ export const ls = command({
       for await (const { path: below, value } of walk(path, readChildren(zk, signal)))
         if (below !== path) listed.push({ name: below, ...(values.long ? { stat: value?.stat ?? null } : {}) })
     } else {
-      const { children } = await zk.getChildren(path, { signal })
+      const { children } = await readChildren(zk, signal)(path)
       const stats = values.long ? await Promise.all(children.map(name => statOf(join(path, name)))) : []
       children.forEach((name, i) => {
         const stat = stats[i]
@@ -51,7 +51,7 @@ export const ls = command({
     /** Resolves with null if the session may not read the node, and with undefined if it is gone. */
     async function statOf(node: string): Promise<Stat | null | undefined> {
       try {
-        return (await zk.exists(node, { signal })) ?? undefined
+        return (await zk.retry(() => zk.exists(node, { signal }), { signal })) ?? undefined
       } catch (error) {
         if (isCode(error, 'NOAUTH')) return null
         throw error

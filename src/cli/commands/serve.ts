@@ -69,9 +69,9 @@ async function plant(server: Server, file: string, password: string, { host, sig
   const auth = [{ scheme: 'digest', auth: `super:${password}` }]
   const target = { servers: server.connectString, options: { dial: server.dial, auth, signal } }
   await using zk = await connect(target.servers, target.options)
-  // The counts of the import are of no interest here. Its errors are printed.
+  // The counts of the import are of no interest here. Its errors are printed, and that the file may be a part.
   const stdout = new Writable({ write: (_chunk, _encoding, callback) => callback() })
-  return await runCommand(await load(), ['--overwrite'], {
+  return await runCommand(await load(), ['--overwrite', '--part'], {
     ...host,
     stdin,
     stdout,

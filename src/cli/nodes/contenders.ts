@@ -43,7 +43,7 @@ interface ReadOptions {
   readonly signal: AbortSignal
 }
 
-/** Reads the queue of a lock of any kind. */
+/** Reads the queue of a lock of any kind. Waits while there is no connection. */
 export async function contendersAt(zk: Client, path: string, options: ReadOptions): Promise<Contender[]> {
   const children = await childrenOf(zk, path, options)
   // Whoever follows a lock may begin before the lock is used.
@@ -94,10 +94,15 @@ export async function* locksBelow(
 
 /** Lists a directory. Returns undefined if it does not exist. */
 async function childrenOf(zk: Client, path: string, options: ReadOptions): Promise<readonly string[] | undefined> {
+  const { signal } = options
   for (;;) {
-    const list = await unlessRefused(zk.getChildren(path, options), 'NONODE')
+    const list = await unlessRefused(
+      zk.retry(() => zk.getChildren(path, options), { signal }),
+      'NONODE',
+    )
     if (list !== undefined) return list.children
-    if (options.watch === undefined || (await zk.exists(path, options)) === null) return undefined
+    if (options.watch === undefined || (await zk.retry(() => zk.exists(path, options), { signal })) === null)
+      return undefined
   }
 }
 
@@ -126,7 +131,10 @@ async function readAll(zk: Client, directory: string, names: readonly string[], 
 
 async function read(zk: Client, directory: string, name: string, signal: AbortSignal): Promise<Contender | undefined> {
   const node = join(directory, name)
-  const found = await unlessRefused(zk.getData(node, { signal }), 'NONODE')
+  const found = await unlessRefused(
+    zk.retry(() => zk.getData(node, { signal }), { signal }),
+    'NONODE',
+  )
   if (found === undefined) return undefined
   const { data, stat } = found
   return {

@@ -1,4 +1,4 @@
-// One node as a line of JSON, for `export`, `import`, and the seed of `serve`.
+// The lines of an export, for `export`, `import`, `diff`, and the seed of `serve`: one node each, and then the end.
 import { openACL } from '../../client/index.ts'
 import { pathProblem, type ACL } from '../../protocol/index.ts'
 import { aclEntryOf, aclText } from './acl-text.ts'
@@ -18,15 +18,46 @@ export interface ExportedNode {
 export const lineOf = ({ path, data, acl }: Pick<ExportedNode, 'path' | 'data' | 'acl'>): string =>
   escaped(JSON.stringify({ path, ...jsonData(data), acl: acl.map(aclText) }))
 
+/** The last line of an export. Without it, the lines before it may be only a part of the subtree. */
+export interface ExportEnd {
+  /** The number of the lines before it. */
+  readonly nodes: number
+  /** The nodes that the session could not read, so that the export lacks them and all nodes below. */
+  readonly unreadable: readonly string[]
+}
+
+/** Returns the last line of an export, without a line break. */
+export const endLineOf = ({ nodes, unreadable }: ExportEnd): string =>
+  escaped(JSON.stringify({ nodes, ...(unreadable.length > 0 ? { unreadable } : {}) }))
+
 /**
  * Parses a line. A node may also be written by hand, with a path only.
  * @throws Error that says what is wrong with the line
  */
-export function nodeOf(line: string): ExportedNode {
+export function parseLine(line: string): ExportedNode | ExportEnd {
   const value = parseObject(line)
-  const { path, data = null, hex, acl, kind = 'persistent', ttl, ...others } = value
+  return 'nodes' in value ? endOf(value) : nodeOf(value)
+}
+
+function endOf({ nodes, unreadable = [], ...others }: Readonly<Record<string, unknown>>): ExportEnd {
+  requireNone(others)
+  if (!Number.isSafeInteger(nodes)) throw new Error('nodes must be the number of lines before the last one')
+  if (
+    !Array.isArray(unreadable) ||
+    unreadable.some(each => typeof each !== 'string' || pathProblem(each) !== undefined)
+  )
+    throw new Error('unreadable must be a list of paths')
+  return { nodes: nodes as number, unreadable: unreadable as string[] }
+}
+
+function requireNone(others: object): void {
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw new Error(`there is no field ${JSON.stringify(unknown)}`)
+}
+
+function nodeOf(value: Readonly<Record<string, unknown>>): ExportedNode {
+  const { path, data = null, hex, acl, kind = 'persistent', ttl, ...others } = value
+  requireNone(others)
   const problem = typeof path === 'string' ? pathProblem(path) : 'the path is missing'
   if (problem !== undefined) throw new Error(problem)
   if (kind !== 'persistent' && kind !== 'container' && kind !== 'ttl')

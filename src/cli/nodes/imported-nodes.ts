@@ -2,7 +2,7 @@
 import { ZooKeeperError } from '../../protocol/index.ts'
 import { UsageError } from '../runner/failure.ts'
 import { escaped } from '../runner/text.ts'
-import { nodeOf } from './exported-node.ts'
+import { parseLine, type ExportEnd } from './exported-node.ts'
 import { moved, type PlacedNode } from './import-batches.ts'
 
 /** The longest line, in characters: servers accept no node of that size. */
@@ -34,29 +34,69 @@ async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string, v
   yield rest + decoded()
 }
 
-/**
- * Reads the nodes that `zkwire export` wrote, and moves them below `to`.
- * @throws UsageError that names the line, if it is malformed or not below the node of the first line
- */
-export async function* importedNodes(
-  input: NodeJS.ReadableStream,
-  to: string | undefined,
-): AsyncGenerator<PlacedNode, void, undefined> {
-  let line = 0
-  let root: string | undefined
-  for await (const text of linesOf(input)) {
-    line++
-    if (text.trim() === '') continue
-    const wrong = (problem: string) => new UsageError(`line ${line} of the input: ${problem}`)
-    try {
-      const node = nodeOf(text)
-      root ??= node.path
-      const path = moved(node.path, root, to ?? root)
-      if (path === undefined)
-        throw new Error(`${escaped(node.path)} is not below the node of the first line, ${escaped(root)}`)
-      yield { ...node, path, line }
-    } catch (error) {
-      throw error instanceof ZooKeeperError ? error : wrong((error as Error).message)
-    }
+/** The nodes that `zkwire export` wrote. They can be read once. */
+export class ImportedNodes implements AsyncIterable<PlacedNode> {
+  readonly #input: NodeJS.ReadableStream
+  readonly #to: string | undefined
+  #unreadable: readonly string[] = []
+  #partProblem: string | undefined
+
+  /** @param to the node that the first one becomes. Default: its own path */
+  constructor(input: NodeJS.ReadableStream, to?: string) {
+    this.#input = input
+    this.#to = to
   }
+
+  /** The nodes that the export lacks because it could not read them. Known after the last node was read. */
+  get unreadable(): readonly string[] {
+    return this.#unreadable
+  }
+
+  /** Says why the input may be only a part of an export. Undefined if it is whole. Known after the last node was read. */
+  get partProblem(): string | undefined {
+    return this.#partProblem
+  }
+
+  /**
+   * Yields the nodes with the paths that they get.
+   * @throws UsageError that names the line, if it is malformed or not below the node of the first line
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<PlacedNode, void, undefined> {
+    let line = 0
+    let nodes = 0
+    let root: string | undefined
+    let end: ExportEnd | undefined
+    const place = (path: string): string => {
+      root ??= path
+      const placed = moved(path, root, this.#to ?? root)
+      if (placed === undefined)
+        throw new Error(`${escaped(path)} is not below the node of the first line, ${escaped(root)}`)
+      return placed
+    }
+    for await (const text of linesOf(this.#input)) {
+      line++
+      if (text.trim() === '') continue
+      try {
+        const parsed = parseLine(text)
+        // An end in the middle, as of two exports one after the other, is none.
+        end = 'nodes' in parsed ? parsed : undefined
+        if ('nodes' in parsed) this.#unreadable = [...this.#unreadable, ...parsed.unreadable.map(place)]
+        else {
+          nodes++
+          yield { ...parsed, path: place(parsed.path), line }
+        }
+      } catch (error) {
+        if (error instanceof ZooKeeperError) throw error
+        throw new UsageError(`line ${line} of the input: ${(error as Error).message}`)
+      }
+    }
+    this.#partProblem = partProblemOf(nodes, end)
+  }
+}
+
+function partProblemOf(nodes: number, end: ExportEnd | undefined): string | undefined {
+  if (end?.nodes === nodes) return undefined
+  if (nodes === 0) return 'the input is empty: it may be of an export that has failed'
+  const found = end === undefined ? `lacks the last line, {"nodes":${nodes}}` : `has ${nodes} of its ${end.nodes} nodes`
+  return `the input may be a part of an export: it ${found}`
 }

@@ -3,7 +3,7 @@
 // May import: cli/runner, client/index.ts, client/recipe-support.ts, protocol/index.ts, recipes/node/owner-tag.ts,
 // recipes/queue/dialect.ts.
 import type { Client } from '../../client/index.ts'
-import { isCode, join } from '../../protocol/index.ts'
+import { isCode, join, parentOf } from '../../protocol/index.ts'
 
 /** The reads that are in flight at once. More would delay the other requests of the session. */
 const AHEAD = 64
@@ -44,6 +44,14 @@ export async function* walk<V>(
   }
 }
 
-/** Returns a function that reads the children and the Stat of a node. */
+/** Returns a function that reads the children and the Stat of a node. It waits while there is no connection. */
 export const readChildren = (client: Client, signal: AbortSignal) => (path: string) =>
-  client.getChildren(path, { signal })
+  client.retry(() => client.getChildren(path, { signal }), { signal })
+
+/** True if the path is one of the nodes, or below one of them. */
+export function isWithin(path: string, nodes: ReadonlySet<string>): boolean {
+  for (let each = path; ; each = parentOf(each)) {
+    if (nodes.has(each)) return true
+    if (each === '/') return false
+  }
+}

@@ -22,12 +22,13 @@ describe('in this process, zkwire import', () => {
   })
 
   const line = (path: string, more: object = {}) => `${JSON.stringify({ path, ...more })}\n`
+  const end = (nodes: number) => `{"nodes":${nodes}}\n`
   const big = 'x'.repeat(300_000)
   const dataOf = async (path: string) => String((await zk.getData(path)).data)
   const aclOf = async (path: string) => (await zk.getACL(path)).acl.map(each => each.perms)
 
   it('reads characters whose bytes come in several chunks', async () => {
-    const input = Array.from(Buffer.from(line('/ä', { data: 'grüße €😀' })), byte => Uint8Array.of(byte))
+    const input = Array.from(Buffer.from(line('/ä', { data: 'grüße €😀' }) + end(1)), byte => Uint8Array.of(byte))
     expect((await run(['import'], { input })).status).to.equal(0)
     expect(await dataOf('/ä')).to.equal('grüße €😀')
   })
@@ -70,7 +71,7 @@ describe('in this process, zkwire import', () => {
       const broken = await run(['import', '--overwrite'], { input: [lines[0] ?? '', lines[1] ?? '', 'broken\n'] })
       expect(broken.err).to.match(/1 nodes, up to line 1, are imported; run it again with --overwrite to continue\n$/)
       expect(await dataOf('/a/c')).to.equal('old')
-      const again = await run(['import', '--overwrite'], { input: lines })
+      const again = await run(['import', '--overwrite'], { input: [...lines, end(3)] })
       expect([again.status, again.out]).to.deep.equal([0, 'create 0, overwrite 3, skip 0\n'])
       for (const path of paths) expect(await dataOf(path)).to.equal(`new${big}`)
     })
@@ -79,7 +80,7 @@ describe('in this process, zkwire import', () => {
       for (const path of ['/a', '/a/b']) await zk.create(path, 'old')
       server.faults.replace('setACL', 'NOAUTH', { nth: 2 })
       const acl = ['world:anyone:rwa']
-      const input = [line('/a', { data: 'new', acl }), line('/a/b', { data: 'new', acl })]
+      const input = [line('/a', { data: 'new', acl }), line('/a/b', { data: 'new', acl }), end(2)]
       const broken = await run(['import', '--overwrite'], { input })
       expect(broken.err).to.match(
         /^zkwire import: NOAUTH: .*; of the lines 1 to 2, the data is imported, and perhaps not all ACLs; run it again with --overwrite to continue\n$/,
@@ -108,9 +109,42 @@ describe('in this process, zkwire import', () => {
     })
   })
 
+  describe('of what may be a part of an export', () => {
+    for (const [what, more, found] of [
+      ['the last line is missing', '', 'lacks the last line, {"nodes":2}'],
+      ['its last line counts more nodes', end(3), 'has 2 of its 3 nodes'],
+    ] as const) {
+      const problem = `zkwire import: the input may be a part of an export: it ${found}`
+
+      it(`imports it, and says so and ends with 64, if ${what}`, async () => {
+        const { status, out, err } = await run(['import'], { input: [line('/a'), line('/a/b'), more] })
+        expect(err).to.equal(`${problem}; 2 nodes, up to line 2, are imported; run it again with --skip to continue\n`)
+        expect([status, out]).to.deep.equal([64, ''])
+        expect(await zk.exists('/a/b')).not.to.equal(null)
+      })
+
+      it(`imports it with --part, and says so, if ${what}`, async () => {
+        const { status, out, err } = await run(['import', '--part'], { input: [line('/a'), line('/a/b'), more] })
+        expect([status, out, err]).to.deep.equal([0, 'create 2, overwrite 0, skip 0\n', `${problem}\n`])
+      })
+    }
+
+    for (const [what, text, problem] of [
+      ['a count', '{"nodes":"2"}', 'nodes must be the number of lines before the last one'],
+      ['a path', '{"nodes":1,"unreadable":["b"]}', 'unreadable must be a list of paths'],
+      ['a path elsewhere', '{"nodes":1,"unreadable":["/b"]}', '/b is not below the node of the first line, /a'],
+      ['another field', '{"nodes":1,"path":"/a"}', 'there is no field "path"'],
+    ] as const)
+      it(`refuses a last line with ${what} that is wrong`, async () => {
+        const { status, err } = await run(['import'], { input: [line('/a'), text] })
+        expect(err).to.contain(`zkwire import: line 2 of the input: ${problem}`)
+        expect(status).to.equal(64)
+      })
+  })
+
   it('sets with --overwrite only the ACLs that differ', async () => {
     for (const path of ['/a', '/a/b']) await zk.create(path)
-    const input = [line('/a'), line('/a/b', { acl: ['world:anyone:r'] })]
+    const input = [line('/a'), line('/a/b', { acl: ['world:anyone:r'] }), end(2)]
     expect((await run(['import', '--overwrite'], { input })).status).to.equal(0)
     const { nodes } = server.snapshot()
     expect(['/a', '/a/b'].map(path => nodes.get(path)?.stat.aversion)).to.deep.equal([0, 1])

@@ -59,6 +59,24 @@ describe('in this process,', () => {
       expect([status, err]).to.deep.equal([0, 'zkwire diff: 1 nodes cannot be read, and are not compared\n'])
     })
 
+    it('does not compare what one side cannot read, although the other can', async () => {
+      await create('/a', '/a/b', '/a/b/c', '/b', '/b/b', '/b/b/c')
+      await zk.setACL('/a/b', [{ perms: perms.write, id: { scheme: 'world', id: 'anyone' } }])
+      const err = 'zkwire diff: 1 nodes cannot be read, and are not compared\n'
+      expect(await run(['diff', '/a', '/b'])).to.deep.equal({ status: 0, out: '', err })
+      expect(await run(['diff', '/b', '/a'])).to.deep.equal({ status: 0, out: '', err })
+      const { out } = await run(['export', '/a'])
+      expect(await run(['diff', '/b', '--file', '-'], { input: [out] })).to.deep.equal({ status: 0, out: '', err })
+    })
+
+    it('refuses with 64 a part of an export, and prints no difference', async () => {
+      await create('/a', '/a/b', '/a/c')
+      const lines = (await run(['export', '/a'])).out.split('\n')
+      const { status, out, err } = await run(['diff', '/a', '--file', '-'], { input: [lines.slice(0, 2).join('\n')] })
+      expect(err).to.contain('the input may be a part of an export: it lacks the last line, {"nodes":2}')
+      expect([status, out]).to.deep.equal([64, ''])
+    })
+
     it('refuses with 64 too little, too much, and a missing file', async () => {
       for (const [args, message] of [
         [['/a'], 'there is nothing to compare with: give OTHER, --with or --file'],
@@ -73,7 +91,10 @@ describe('in this process,', () => {
   })
 
   describe('zkwire import --mirror', () => {
-    const mirror = (input: string, ...args: string[]) => run(['import', '--mirror', ...args], { input: [input] })
+    const importOf = (input: string, ...args: string[]) => run(['import', '--mirror', ...args], { input: [input] })
+    const end = (nodes: number) => `{"nodes":${nodes}}\n`
+    /** Imports lines, as of a whole export. */
+    const mirror = (input: string, ...args: string[]) => importOf(input + end(input.split('\n').length - 1), ...args)
 
     it('overwrites, and deletes the nodes below the first one that the input lacks, and no others', async () => {
       await create('/a', '/a/b', '/a/b/c', '/a/d', '/ab', '/other')
@@ -109,6 +130,49 @@ describe('in this process,', () => {
       server.faults.replace('delete', 'BADVERSION')
       server.faults.replace('delete', 'NOTEMPTY', { nth: 2 })
       expect((await mirror(line('/a'))).out).to.equal('create 0, overwrite 1, skip 0, remove 0, keep 2\n')
+    })
+
+    describe('deletes nothing, and ends with 64,', () => {
+      const lines = ['/a', '/a/b', '/a/c'].map(path => line(path))
+      for (const [what, input, problem] of [
+        ['if the last line is missing', lines.slice(0, 2).join(''), 'it lacks the last line, {"nodes":2}'],
+        ['if the input is cut within the last line', `${lines.join('')}{"nod`, 'line 4 of the input: it is no JSON'],
+        ['if lines are missing', lines.slice(0, 2).join('') + end(3), 'it has 2 of its 3 nodes'],
+        ['if lines follow the last one', line('/a') + end(1) + line('/a/b'), 'it lacks the last line, {"nodes":2}'],
+        ['if two exports follow each other', line('/a') + end(1) + line('/a/b') + end(1), 'it has 2 of its 1 nodes'],
+        ['if an export without nodes has failed', '', 'the input is empty'],
+      ] as const)
+        it(what, async () => {
+          await create('/a', '/a/b', '/a/c', '/a/d')
+          const before = namesAt('/a')
+          const { status, err, out } = await importOf(input)
+          expect(err).to.contain(problem)
+          expect([status, out]).to.deep.equal([64, ''])
+          expect(namesAt('/a')).to.deep.equal(before)
+        })
+
+      it('if the export failed half way', async () => {
+        await create('/a', '/a/b', '/a/c', '/a/d')
+        const before = namesAt('/a')
+        server.faults.replace('getACL', 'SYSTEMERROR', { nth: 3 })
+        const { status: failed, out } = await run(['export', '/a'])
+        expect([failed, out]).to.deep.equal([1, out])
+        expect((await importOf(out)).status).to.equal(64)
+        expect(namesAt('/a')).to.deep.equal(before)
+      })
+    })
+
+    it('keeps what the export could not read, and all below', async () => {
+      await create('/a', '/a/b', '/a/b/c', '/a/b/d', '/a/e', '/copy', '/copy/b', '/copy/b/c', '/copy/b/d', '/copy/x')
+      await zk.setACL('/a/b', [{ perms: perms.write, id: { scheme: 'world', id: 'anyone' } }])
+      const { out } = await run(['export', '/a'])
+      expect(out.split('\n').at(-2)).to.equal('{"nodes":2,"unreadable":["/a/b"]}')
+      expect((await importOf(out, '--to', '/copy')).out).to.equal('create 1, overwrite 1, skip 0, remove 1, keep 3\n')
+      expect(namesAt('/copy')).to.deep.equal(['/copy', '/copy/b', '/copy/b/c', '/copy/b/d', '/copy/e'])
+    })
+
+    it('refuses --part, because a part does not say what to delete', async () => {
+      expect((await mirror(line('/a'), '--part')).err).to.contain('--part and --mirror exclude each other')
     })
 
     it('deletes nothing if a line of the input is malformed, and says how to continue', async () => {

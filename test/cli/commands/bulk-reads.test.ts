@@ -1,0 +1,47 @@
+// The commands that read many nodes, while connections are lost and replies are limited.
+import { expect } from 'chai'
+import { connect, type Client } from '../../../src/index.ts'
+import { Mutex } from '../../../src/recipes/index.ts'
+import { Server, type FaultKind } from '../../../src/server/index.ts'
+import { inProcess, type Starters } from './in-process.ts'
+
+describe('in this process, a command that reads many nodes', () => {
+  let server: Server
+  let zk: Client
+  let run: Starters['run']
+
+  beforeEach(async () => {
+    server = await Server.start({ listen: false })
+    zk = await connect(server.connectString, { dial: server.dial })
+    ;({ run } = await inProcess(server))
+    for (const path of ['/a', '/a/b', '/a/b/c', '/a/d', '/a/e']) await zk.create(path, path)
+  })
+  afterEach(async () => {
+    await zk.close()
+    await server.close()
+  })
+
+  // The number says which of the reads loses the connection.
+  for (const [args, operations] of [
+    ['export /a', { getChildren: 2, getData: 2, getACL: 2 }],
+    ['ls -R /a', { getChildren: 2 }],
+    ['ls -lR /a', { getChildren: 2 }],
+    ['ls -l /a', { getChildren: 1, exists: 2 }],
+    ['du /a', { getChildren: 2, getData: 1 }],
+    ['diff /a /a/b', { getChildren: 2, getData: 2, getACL: 2 }],
+    ['who -R /', { getChildren: 2, getData: 1 }],
+    ['who /lock', { getChildren: 1, getData: 1 }],
+  ] as const)
+    for (const [operation, nth] of Object.entries(operations))
+      it(`prints the same if the connection is lost at a ${operation}: ${args}`, async () => {
+        await using _held = await new Mutex(zk, '/lock').acquire()
+        const result = async () => {
+          const { status, out, err } = await run(args.split(' '))
+          return [status, out.replaceAll(/ \d+ s /g, ' AGE '), err]
+        }
+        const expected = await result()
+        const planned = server.faults.drop(operation as FaultKind, { nth })
+        expect(await result()).to.deep.equal(expected)
+        await planned.triggered
+      })
+})
