@@ -1,5 +1,5 @@
 // The node that a PersistentEphemeral wants to be there, and the calls that create, find and remove it.
-import { copyOf, copyOfACL, newUuid, unlessRefused } from '../../client/recipe-support.ts'
+import { copyOf, copyOfACL, newPace, newUuid, unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { Condition } from '../../runtime/condition.ts'
 import type { Client, Data } from '../../client/index.ts'
@@ -83,11 +83,16 @@ export class WantedNode {
     this.#path = await this.#findSequential(client)
     if (this.#path !== undefined) return true
     const uuid = (this.#uuid ??= newUuid(client))
-    await this.#ensureParent(client, signal)
     const path = join(parentOf(this.#wantedPath), this.#prefixWith(uuid))
-    const { data, ...options } = this.#content()
-    this.#path = (await client.create(path, data, { ...options, mode: 'ephemeralSequential' })).path
-    return true
+    for (const pace = newPace(client); ;) {
+      await this.#ensureParent(client, signal)
+      const { data, ...options } = this.#content()
+      const creating = client.create(path, data, { ...options, mode: 'ephemeralSequential' })
+      // The server may have deleted the parent meanwhile, because it is an empty container.
+      this.#path = (await unlessRefused(creating, 'NONODE'))?.path
+      if (this.#path !== undefined) return true
+      await pace.wait(signal)
+    }
   }
 
   /** Creates the node unless it exists, and reads it in the same turn. Returns undefined if it was deleted meanwhile. */
