@@ -170,7 +170,7 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/from-zookeeper.md',
       },
       {
-        ...{ name: 'changelog', title: 'Changelog', about: 'What changed, with tables of old and new names' },
+        ...{ name: 'changelog', title: 'Changelog', about: 'What each version has, and what changed' },
         document: 'CHANGELOG.md',
       },
     ],
