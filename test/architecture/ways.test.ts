@@ -1,4 +1,4 @@
-// CONTRIBUTING.md follows a call, an event, a reconnect and a request from function to function. Every function named there must
+// docs/architecture.md follows a call, an event, a reconnect and a request from function to function. Every function named there must
 // exist.
 import { expect } from 'chai'
 import { existsSync, readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ interface Step {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const page = readFileSync(`${root}CONTRIBUTING.md`, 'utf8')
+const page = readFileSync(`${root}docs/architecture.md`, 'utf8')
 
 /** The steps below a heading, up to the next heading. A line that starts with a number must be a step. */
 function stepsOf(text: string, heading: string): Step[] {
@@ -63,7 +63,7 @@ function problemWith({ file, name }: Step): string | undefined {
   return namesIn(readFileSync(root + file, 'utf8')).has(name) ? undefined : `${file} has no ${name}`
 }
 
-describe('CONTRIBUTING.md', () => {
+describe('docs/architecture.md', () => {
   for (const way of WAYS)
     it(`in “${way}”, names only functions that exist`, () => {
       const steps = stepsOf(page, way)

@@ -90,7 +90,7 @@ describe('the workflows', () => {
   it('publish only if a maintainer has switched that on', () => {
     expect(workflow('site').jobs['build']?.if).to.equal("vars.PUBLISH_SITE == 'true'")
     expect(workflow('release').jobs['test']?.if).to.equal("vars.PUBLISH_PACKAGE == 'true'")
-    for (const variable of ['PUBLISH_SITE', 'PUBLISH_PACKAGE']) expect(read('CONTRIBUTING.md')).to.include(variable)
+    for (const variable of ['PUBLISH_SITE', 'PUBLISH_PACKAGE']) expect(read('docs/publishing.md')).to.include(variable)
   })
 
   it('give the token that publishes to a job that runs no code of the repository or of a dependency', () => {
