@@ -1,5 +1,5 @@
 // The services of one library in a rolling restart, with zkwire. KazooServices.py and CuratorServices.java do the same.
-// Arguments: connect string, path, number of services, session timeout in ms. Answers the commands of library.ts.
+// Arguments: connect string, path, number of services, session timeout in ms. Answers the commands of class Library in main.ts.
 import { createInterface } from 'node:readline'
 import { supervise, type Client } from '../../src/index.ts'
 import { LeaderElection, Mutex, type Held } from '../../src/recipes/index.ts'

@@ -52,7 +52,7 @@ export type MultiOp =
 export interface CreatedInMulti {
   /** The path of the new node, with its sequence number if it has one. */
   path: string
-  /** The metadata of the new node. null from servers before 3.5, which return the path only. */
+  /** The metadata of the new node. null from servers before 3.7.2 and from 3.8.0 and 3.8.1, which leave it out. */
   stat: Stat | null
 }
 

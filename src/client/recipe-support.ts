@@ -1,4 +1,4 @@
-// The parts of a client that recipes need and users do not. Only recipes import this file; no entry point exports it.
+// The parts of a client that recipes and the program `zkwire` need and users do not. No entry point exports this file.
 import type { Abort } from '../runtime/abort.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'

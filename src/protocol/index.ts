@@ -1,5 +1,6 @@
 // Bytes to values and back. Synchronous: no socket, clock, promise or randomness. This file: the exports for the
-// rest of src, which imports directly only option-checks.ts and operations.ts. Only the operations have a namespace.
+// rest of src. A file that must stay small in a bundle imports another file of the folder directly. Only the operations
+// have a namespace.
 // May import: nothing.
 export * from './constants.ts'
 export * from './errors.ts'

@@ -1,5 +1,5 @@
-// Adapters to the runtime: time, randomness, hashes, abort signals. Only this file, and the virtual clock of tests, use
-// the runtime's clocks and timers.
+// Adapters to the runtime: time, randomness, hashes, abort signals. This file has the clocks
+// and timers; test/architecture lists the few other files that may use those of the runtime.
 // May import: nothing.
 
 /**

@@ -1,4 +1,4 @@
-// One session across many connections: the only owner of its state, and the only file that connects the folders below.
+// One session across many connections: the only owner of its state. It connects the folders below.
 // May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import { CallbackRunner } from '../runtime/callbacks.ts'
 import { ClockJumps } from '../runtime/clock-jumps.ts'

@@ -1,4 +1,4 @@
-// Looks up SRV records (RFC 2782) through node:dns. Only this file uses it for that.
+// Looks up SRV records (RFC 2782) through node:dns, for a session.
 import { promises } from 'node:dns'
 
 /**

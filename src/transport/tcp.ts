@@ -1,4 +1,4 @@
-// TCP without TLS, through node:net, which Bun, Deno and workerd have too. Only this file connects through it.
+// TCP without TLS, through node:net, which Bun, Deno and workerd have too. A session connects by it.
 import { lookup, type LookupAddress } from 'node:dns'
 import { connect, type LookupFunction, type OnReadOpts, type Socket } from 'node:net'
 import { shuffle } from '../runtime/shuffle.ts'

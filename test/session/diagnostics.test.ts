@@ -1,4 +1,4 @@
-// Diagnostics of a session on a real server: diagnostics channels and counters.
+// Diagnostics of a session: diagnostics channels and counters, on a real server where its replies matter.
 import { expect } from 'chai'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'

@@ -73,7 +73,7 @@ const leaseChecks: Checks<LeaseOptions> = {
  * await new Lease(zk, '/leases/report', { id: 'host-2', duration }).tryAcquire() // => null
  */
 export class Lease implements AsyncDisposable {
-  /** The directory in which each holder has a node. */
+  /** The path of the lease. Its holder has the node `lease_holder` below; with `count`, each holder has a node. */
   readonly path: string
   readonly #client: Client
   readonly #options: LeaseOptions

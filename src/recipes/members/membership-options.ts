@@ -14,7 +14,10 @@ import { namings, type MembershipDialect } from './member-names.ts'
  * member?.session // => zk.sessionId
  */
 export interface GroupMember {
-  /** The name of its node. It is unique in the group. */
+  /**
+   * The name of its node, which is unique in the group. A member of kazoo's `party` has the data of its node instead,
+   * because a random name is that of the node; several may have the same.
+   */
   readonly id: string
   /** The data that it joined with, or has set since. */
   readonly data: Buffer | null

@@ -52,7 +52,7 @@ const checks: Checks<PartitionerOptions> = {
 export class Partitioner {
   /** The client whose session takes part. */
   readonly client: Client
-  /** The directory in which each member has a node. */
+  /** The path of the group. Each member has a node in its directory `members`. */
   readonly path: string
   /** The name of this member. It is unique in the group. */
   readonly id: string
