@@ -30,6 +30,8 @@ const changes = {
   'ZOOKEEPER-4570': ['3.9.0'],
   /** Events have the zxid of their transaction. */
   'ZOOKEEPER-4655': ['3.9.0'],
+  /** setWatches sends no event of a node that the session may not read. */
+  'setWatches needs READ': ['3.9.6'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 export type Change = keyof typeof changes

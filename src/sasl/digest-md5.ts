@@ -33,7 +33,7 @@ const RULE = 'must be a string without control characters and unpaired surrogate
 
 /**
  * Returns a mechanism for the option `sasl` of connect(). It authenticates by name and password, as ZooKeeper's
- * DigestLoginModule does. Servers from 3.10 on refuse it in FIPS mode, which is their default (ZOOKEEPER-5043).
+ * DigestLoginModule does. Servers from 3.9.6 on refuse it in FIPS mode, which is their default (ZOOKEEPER-5043).
  * @throws ZooKeeperError BADARGUMENTS if the name or the password is not a string, or contains a control character or
  * an unpaired surrogate
  * @example

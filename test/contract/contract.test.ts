@@ -35,7 +35,7 @@ function runContract<S extends Server | ApacheZooKeeper>(
 
 const options: ServerOptions = { tickTime: 500, extendedTypes: true }
 runContract('the embedded server', suites, () => Server.start(options))
-for (const version of ['3.8.6', '3.9.5'])
+for (const version of ['3.8.6', '3.9.5', '3.9.6'])
   runContract(`the embedded server, version ${version},`, suites, () => Server.start({ ...options, version }))
 runContract('Apache ZooKeeper', suites, sharedServer, leaveRunning)
 

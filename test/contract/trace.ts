@@ -68,10 +68,8 @@ function named(key: string, value: unknown, names: Names): unknown {
   if (Buffer.isBuffer(value)) return value.toString('latin1')
   if (Array.isArray(value)) {
     const list = value.map(each => named('', each, names))
-    // ZooKeeper promises no order of ephemeral nodes, ACL entries and identities.
-    return ['ephemerals', 'acl', 'clientInfo'].includes(key)
-      ? list.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-      : list
+    // ZooKeeper promises no order of ephemeral nodes.
+    return key === 'ephemerals' ? list.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) : list
   }
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(

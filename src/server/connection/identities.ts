@@ -3,6 +3,7 @@ import { JuteError, operations, type Id, type Reader, type Writer } from '../../
 import type { Random } from '../../runtime/random.ts'
 import { SaslError } from '../../sasl/sasl-error.ts'
 import { authenticate } from '../database/acl.ts'
+import { hashOf, inBuckets } from '../database/java-hash.ts'
 import { RequestError } from '../database/request-error.ts'
 import { SaslExchange, type SaslUsers } from './sasl-exchange.ts'
 
@@ -22,7 +23,10 @@ const MAX_IDENTITIES = 1000
 export class Identities {
   readonly #settings: AuthenticationSettings
   readonly #address: string
-  readonly #all: Id[]
+  /** In the order of Java's set: that of `whoAmI`, and of the entries that `auth` in an ACL becomes. */
+  #all: readonly Id[]
+  /** The capacity of that set, a ConcurrentHashMap: it doubles when three quarters are full. */
+  #capacity = 16
   #exchange: SaslExchange | undefined
 
   /** @param address the address of the client, which is its first identity */
@@ -81,6 +85,12 @@ export class Identities {
   }
 
   #add({ scheme, id }: Id): void {
-    if (!this.#all.some(each => each.scheme === scheme && each.id === id)) this.#all.push({ scheme, id })
+    if (this.#all.some(each => each.scheme === scheme && each.id === id)) return
+    const all = [...this.#all, { scheme, id }]
+    if (all.length >= this.#capacity * 0.75) this.#capacity *= 2
+    this.#all = inBuckets(all, this.#capacity, hashCodeOf)
   }
 }
+
+/** The hash code of an Id, a class that Jute has made. */
+const hashCodeOf = ({ scheme, id }: Id): number => (Math.imul(37, Math.imul(37, 17) + hashOf(scheme)) + hashOf(id)) | 0

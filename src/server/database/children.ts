@@ -1,5 +1,6 @@
 // The names of a node's children, in the order in which Apache's server lists them: that of a Java HashSet<String>
 // (DataNode). ZooKeeper promises no order, but programs and their tests have grown used to this one.
+import { hashOf, inBuckets } from './java-hash.ts'
 
 /** The first capacity of the hash table in a DataNode. */
 const FIRST_CAPACITY = 8
@@ -39,24 +40,10 @@ export class Children {
     return this.#names.keys()
   }
 
-  /**
-   * Returns the names in the order of their buckets, and within a bucket in that of their creation. (A bucket of nine
-   * names becomes a tree in Java, with another order. Names that are not made for it hardly ever share one.)
-   */
+  /** Returns the names in the order of their buckets, and within a bucket in that of their creation. */
   list(): string[] {
     if (!this.#isInOrder) this.#names = new Map([...this.#names].sort(([, a], [, b]) => a - b))
     this.#isInOrder = true
-    const table = new Array<string[] | undefined>(this.capacity)
-    for (const name of this.#names.keys()) (table[this.#bucketOf(name)] ??= []).push(name)
-    const list: string[] = []
-    for (const bucket of table) if (bucket !== undefined) list.push(...bucket)
-    return list
-  }
-
-  /** Returns the number of the bucket (HashMap.hash, String.hashCode). */
-  #bucketOf(name: string): number {
-    let hash = 0
-    for (let i = 0; i < name.length; i++) hash = (Math.imul(31, hash) + name.charCodeAt(i)) | 0
-    return (hash ^ (hash >>> 16)) & (this.capacity - 1)
+    return inBuckets(this.#names.keys(), this.capacity, hashOf)
   }
 }

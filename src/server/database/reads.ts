@@ -15,7 +15,7 @@ import {
 import { requirePermission, redactACL } from './acl.ts'
 import type { Database } from './database.ts'
 import { RequestError } from './request-error.ts'
-import { statOf } from './tree.ts'
+import { statOf, type Node } from './tree.ts'
 import type { Behaviour } from './version.ts'
 import type { Watcher } from './watches.ts'
 
@@ -103,22 +103,27 @@ export interface SetWatchesRequest {
  * Restores the watches of an earlier connection, and sends at once the events that they missed.
  * Events that persistent watches missed are not sent.
  */
-export function setWatches({ database: { tree, watches }, watcher }: ReadContext, request: SetWatchesRequest): void {
+export function setWatches(
+  { database: { tree, watches }, watcher, settings }: ReadContext,
+  request: SetWatchesRequest,
+): void {
   const { NodeCreated, NodeDeleted, NodeDataChanged, NodeChildrenChanged } = eventTypes
+  const aclOf = ({ acl }: Node) => (settings.behaviour.replayNeedsRead ? acl : undefined)
   for (const path of request.dataWatches) {
     const node = tree.find(path)
     if (node === undefined) watcher.notify(NodeDeleted, path)
-    else if (node.mzxid > request.relativeZxid) watcher.notify(NodeDataChanged, path)
+    else if (node.mzxid > request.relativeZxid) watcher.notify(NodeDataChanged, path, aclOf(node))
     else watches.data.add(path, watcher, 'once')
   }
   for (const path of request.existWatches) {
-    if (tree.find(path) !== undefined) watcher.notify(NodeCreated, path)
+    const node = tree.find(path)
+    if (node !== undefined) watcher.notify(NodeCreated, path, aclOf(node))
     else watches.data.add(path, watcher, 'once')
   }
   for (const path of request.childWatches) {
     const node = tree.find(path)
     if (node === undefined) watcher.notify(NodeDeleted, path)
-    else if (node.pzxid > request.relativeZxid) watcher.notify(NodeChildrenChanged, path)
+    else if (node.pzxid > request.relativeZxid) watcher.notify(NodeChildrenChanged, path, aclOf(node))
     else watches.children.add(path, watcher, 'once')
   }
   for (const path of request.persistentWatches ?? []) watches.add(path, watcher, addWatchModes.persistent)

@@ -15,6 +15,8 @@ export interface Behaviour {
   readonly separateWatches: boolean
   /** The header of an event has the zxid of its transaction (ZOOKEEPER-4655). */
   readonly zxidInEvents: boolean
+  /** setWatches sends no event of a node that the client may not read (seen on 3.9.6). */
+  readonly replayNeedsRead: boolean
 }
 
 /** For each change, the first version with it on the branches 3.8 and 3.9. */
@@ -24,6 +26,7 @@ const firstVersions: Readonly<Record<keyof Behaviour, readonly [patchOf38: numbe
   checkOnlyInMulti: [5, 3],
   separateWatches: [Infinity, 0],
   zxidInEvents: [Infinity, 0],
+  replayNeedsRead: [Infinity, 6],
 }
 
 const VERSION = /^3\.([89])\.(\d{1,2})$/
@@ -40,5 +43,6 @@ export function behaviourOf(version: string): Behaviour {
     checkOnlyInMulti: has('checkOnlyInMulti'),
     separateWatches: has('separateWatches'),
     zxidInEvents: has('zxidInEvents'),
+    replayNeedsRead: has('replayNeedsRead'),
   }
 }

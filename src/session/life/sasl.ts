@@ -112,4 +112,4 @@ const REFUSED_PROOF = 'the server refused it; the name or the password is wrong'
 const REFUSED_TICKET =
   "the server refused it; check that its keytab has the current key of its principal, and the server's clock and log"
 const REFUSED_MECHANISM =
-  'the server refused it before a challenge; from 3.10 on, its FIPS mode, on by default, refuses DIGEST-MD5 (ZOOKEEPER-5043)'
+  'the server refused it before a challenge; from 3.9.6 on, its FIPS mode, on by default, refuses DIGEST-MD5 (ZOOKEEPER-5043)'

@@ -84,6 +84,37 @@ export const acl = suite('access control:', it => {
     ])
   })
 
+  it('identities have the order of a set of Java, in the list of them and in place of auth', async ({ zk }) => {
+    const users = [
+      'ann',
+      'bob',
+      'carol',
+      'dave',
+      'erin',
+      'frank',
+      'grace',
+      'heidi',
+      'ivan',
+      'judy',
+      'mallory',
+      'olivia',
+    ]
+    const listed = async () => {
+      await zk.create('/auth', '', { acl: creatorAllACL })
+      const { acl } = await zk.getACL('/auth')
+      await zk.delete('/auth')
+      const identities = await zk.whoAmI()
+      const names = identities.map(({ user }) => user)
+      expect(acl.map(({ id }) => id.id.split(':')[0])).to.deep.equal(names.filter(name => !name.startsWith('127.')))
+      return names.join(' ')
+    }
+    await zk.addAuth('digest', 'ann:secret')
+    expect(await listed()).to.equal('ann 127.0.0.1')
+    for (const user of users) await zk.addAuth('digest', `${user}:secret`)
+    const all = 'frank judy bob ann ivan 127.0.0.1 carol olivia heidi mallory grace dave erin'
+    expect(await listed()).to.equal(all)
+  })
+
   it('an entry of the scheme ip matches a network', async ({ zk }) => {
     const mayRead = async (id: string) => {
       await zk.create('/ip', '', { acl: [aclOf('ip', id)] })

@@ -1,7 +1,7 @@
 // What differs between the versions of the server.
 import { expect } from 'chai'
 import { aclOf, perms } from '../../../src/index.ts'
-import { errnos, opcodes, operations } from '../../../src/protocol/index.ts'
+import { errnos, eventTypes, opcodes, operations } from '../../../src/protocol/index.ts'
 import { openACL, suite } from '../suite.ts'
 
 export const versions = suite('by its version,', it => {
@@ -36,6 +36,26 @@ export const versions = suite('by its version,', it => {
       ...{ relativeZxid: 0n, dataWatches: [], existWatches: [path], childWatches: [] },
     })
     expect(session.eventZxids).to.deep.equal([world.has('ZOOKEEPER-4655') ? zxid : -1n, -1n])
+  })
+
+  it('a connection is told of what it missed of a node that it may not read, but no more since 3.9.6', async world => {
+    const session = await world.session()
+    const [data, children, created] = [world.at('/data'), world.at('/children'), world.at('/created')]
+    const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
+    for (const path of ['/data', '/children', '/created']) await world.zk.create(path, '', { acl })
+    await session.request(operations.setWatches, {
+      ...{
+        relativeZxid: 0n,
+        dataWatches: [data, world.at('/gone')],
+        existWatches: [created],
+        childWatches: [children],
+      },
+    })
+    const { NodeDataChanged, NodeDeleted, NodeCreated, NodeChildrenChanged } = eventTypes
+    const hidden = [NodeDataChanged, NodeCreated, NodeChildrenChanged]
+    const types = session.events.splice(0).map(({ type }) => type)
+    expect(types).to.have.members(world.has('setWatches needs READ') ? [NodeDeleted] : [NodeDeleted, ...hidden])
+    for (const path of ['/data', '/children', '/created']) await world.zk.setACL(path, openACL)
   })
 
   it('a connection can have a one-shot and a persistent watch on a path since 3.9.0', async world => {
