@@ -5,13 +5,20 @@ import type { Command, Story } from '../world/story.ts'
 import type { WireFrame } from '../world/wire-frame.ts'
 import type { ShownWorld } from '../world/world.ts'
 import type { WrittenProgram } from './program-link.ts'
-import type { Answer, News, Request, StartWorld, WorldPort } from './world-port.ts'
+import type { Answer, News, Request, StartWorld, Token, WorldPort } from './world-port.ts'
 
 /** How long the page waits for an answer, and for the first one, in real milliseconds. */
 const PATIENCE = 5_000
 const PATIENCE_AT_START = 15_000
 const STUCK =
   'The program ran for five seconds without waiting for anything, so it was ended. Does a loop run without await?'
+const FORGED = 'The program itself sent a message to the page, so it was ended.'
+
+interface Waiting {
+  readonly settle: (answer: Answer) => void
+  readonly timer: ReturnType<typeof setTimeout>
+  readonly token: Token
+}
 
 export class RemoteWorld implements ShownWorld {
   readonly #start: StartWorld
@@ -21,7 +28,7 @@ export class RemoteWorld implements ShownWorld {
   readonly #messages: ServerMessage[] = []
   readonly #changes: NodeChange[] = []
   #news: News | undefined
-  #waiting: { settle: (answer: Answer) => void; timer: ReturnType<typeof setTimeout> } | undefined
+  #waiting: Waiting | undefined
   /** Why it answers no more. */
   #failure: string | undefined
   /** The last request. Each waits for the one before. */
@@ -31,7 +38,7 @@ export class RemoteWorld implements ShownWorld {
     this.#start = start
     this.#program = program
     this.#port = start(program.text, {
-      answered: answer => this.#answered(answer),
+      answered: (answer, token) => this.#answered(answer, token),
       failed: message => this.#fail(message),
     })
   }
@@ -137,12 +144,19 @@ export class RemoteWorld implements ShownWorld {
     return new Promise(settle => {
       if (this.#failure !== undefined) return settle({ error: this.#failure })
       const patience = request.do === 'open' ? PATIENCE_AT_START : PATIENCE
-      this.#waiting = { settle, timer: setTimeout(() => this.#fail(STUCK), patience) }
-      this.#port.send(request)
+      const token = Math.random()
+      this.#waiting = { settle, token, timer: setTimeout(() => this.#fail(STUCK), patience) }
+      this.#port.send(request, token)
     })
   }
 
-  #answered(answer: Answer): void {
+  #answered(answer: Answer, token: Token): void {
+    // A loop of such messages would fill the memory of the page, or keep a program that never pauses from being ended.
+    if (token === this.#waiting?.token) this.#settle(answer)
+    else this.#fail(FORGED)
+  }
+
+  #settle(answer: Answer): void {
     const waiting = this.#waiting
     this.#waiting = undefined
     clearTimeout(waiting?.timer)
@@ -152,7 +166,7 @@ export class RemoteWorld implements ShownWorld {
   #fail(message: string): void {
     this.#port.end()
     this.#failure ??= message
-    this.#answered({ error: this.#failure })
+    this.#settle({ error: this.#failure })
   }
 
   #learn(news: News): void {

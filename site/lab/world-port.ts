@@ -27,9 +27,15 @@ export interface News {
 /** The answer to a request. Answers have the order of the requests. */
 export type Answer = { readonly result: boolean | undefined; readonly news: News } | { readonly error: string }
 
+/**
+ * What the program cannot know while it runs without a pause. An answer has that of its request, because a program could
+ * send messages like those of its world.
+ */
+export type Token = number
+
 /** The page's end of a world that runs elsewhere. */
 export interface WorldPort {
-  send(request: Request): void
+  send(request: Request, token: Token): void
   /** Ends it, whatever it does. */
   end(): void
 }
@@ -38,7 +44,7 @@ export interface WorldPort {
 export type StartWorld = (text: string, handler: WorldHandler) => WorldPort
 
 export interface WorldHandler {
-  answered: (answer: Answer) => void
+  answered: (answer: Answer, token: Token) => void
   /** The program cannot be run, for example because it has a syntax error. The message is a sentence. */
   failed: (message: string) => void
 }

@@ -3,10 +3,20 @@
 // no network, no other code.
 import { codeOf, failUnhandled, linesIn, mainOf, RECEIVER, syntaxProblem, type Script } from '../../lab/script.ts'
 import { ServedWorld } from '../../lab/served-world.ts'
-import type { Answer, Request, StartWorld } from '../../lab/world-port.ts'
+import type { Answer, Request, StartWorld, Token } from '../../lab/world-port.ts'
 
-/** What the worker says. */
-type Message = { readonly answer: Answer } | { readonly problem: string }
+/** What the page asks the worker. */
+interface Question {
+  readonly request: Request
+  readonly token: Token
+}
+
+/** What the worker says: an answer, or a problem. A program can send anything else. */
+interface Message {
+  readonly answer?: Answer
+  readonly token?: Token
+  readonly problem?: string
+}
 
 /** Returns what starts a worker. @param ownCode the code of the page's script */
 export const workersOf =
@@ -15,8 +25,11 @@ export const workersOf =
     // The code of the program is on the lines after those of the page, so an error tells its line.
     const code = `${ownCode}\n${codeOf(text, linesIn(ownCode))}`
     const worker = new Worker(`data:text/javascript;charset=utf-8,${encodeURIComponent(code)}`)
-    worker.onmessage = ({ data }: MessageEvent<Message>) =>
-      'answer' in data ? answered(data.answer) : failed(data.problem)
+    worker.onmessage = ({ data }: MessageEvent<Message | null>) => {
+      const { problem, answer, token } = data ?? {}
+      if (typeof problem === 'string') failed(problem)
+      else answered(answer ?? { error: '' }, token ?? NaN)
+    }
     worker.onerror = (event: Event) => {
       event.preventDefault()
       // An event without a message is not one of the code.
@@ -26,7 +39,10 @@ export const workersOf =
       }
       failed(syntaxProblem(text, event.lineno - linesIn(ownCode) - 1, event.message.replace(/^Uncaught /, '')))
     }
-    return { send: request => worker.postMessage(request), end: () => worker.terminate() }
+    return {
+      send: (request, token) => worker.postMessage({ request, token } satisfies Question),
+      end: () => worker.terminate(),
+    }
   }
 
 /** Makes this script, which runs in a worker, the place where a program runs. */
@@ -36,8 +52,8 @@ export function servePrograms(): void {
   const receive = (firstLine: number, lines: number, script: Script) =>
     (world ??= new ServedWorld(mainOf(firstLine, lines, script)))
   Object.assign(globalThis, { [RECEIVER]: receive })
-  addEventListener('message', ({ data }: MessageEvent<Request>) => {
-    void world?.answer(data).then(answer => say({ answer }))
+  addEventListener('message', ({ data: { request, token } }: MessageEvent<Question>) => {
+    void world?.answer(request).then(answer => say({ answer, token }))
   })
   addEventListener('unhandledrejection', event => {
     event.preventDefault()

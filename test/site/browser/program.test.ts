@@ -8,6 +8,7 @@ import { invalidHtml } from '../../../site/checks/html.ts'
 import { EXERCISES, exerciseLinkOf } from '../../../site/lab/exercises.ts'
 import { clientsFor, programLinkOf } from '../../../site/lab/program-link.ts'
 import { startChromium } from '../../../environment/chromium.ts'
+import { until } from '../../../environment/until.ts'
 import { runProgram } from '../support/in-process-world.ts'
 import { openPlayground, type OpenPlayground } from '../support/open-playground.ts'
 
@@ -95,6 +96,24 @@ describe('a program in the playground', function () {
     expect(await open.page.getByRole('button', { name: 'Run', exact: true }).isEnabled()).to.equal(true)
     await open.close()
   })
+
+  for (const [title, forging] of [
+    ['a loop of answers', 'while (true) self.postMessage({ answer: { result: true }, token: 1 })'],
+    ['a loop of other values', 'while (true) self.postMessage(null)'],
+    [
+      'one answer at times',
+      'while (true) { const until = self.Date.now() + 500; while (self.Date.now() < until); self.postMessage({ answer: { result: true }, token: 1 }) }',
+    ],
+  ] as const)
+    it(`is ended when it sends the page ${title}`, async () => {
+      const open = await openPlayground(browser, linkOf(`await sleep(1)\n${forging}`, 1))
+      await open.press('Run')
+      await until(async () =>
+        (await open.page.locator('main').innerText()).includes('itself sent a message to the page'),
+      )
+      await until(() => open.page.workers().length === 0)
+      await open.close()
+    })
 
   it('reaches neither the page, nor the network, nor storage', async () => {
     let asked = 0

@@ -1,8 +1,10 @@
 // Programs of the editor: what they can use, how they end, and what the judge says.
 import { expect } from 'chai'
 import { verdictOf, type Verdict } from '../../../site/lab/judge.ts'
+import { RemoteWorld } from '../../../site/lab/remote-world.ts'
+import type { StartWorld, WorldHandler } from '../../../site/lab/world-port.ts'
 import { World } from '../../../site/world/world.ts'
-import { runProgram } from '../support/in-process-world.ts'
+import { runProgram, startInProcess } from '../support/in-process-world.ts'
 
 const judged = async (text: string, clients = 3): Promise<Verdict> => {
   const world = await runProgram(text, { clients })
@@ -125,6 +127,35 @@ await new Promise(resolve => setTimeout(resolve, 20_000))`)
     const { failures } = await judged(`while (true) void zk.exists('/a')`, 1)
     expect(failures[0]?.message).to.match(/1000 calls .* use await/)
   })
+
+  for (const [title, token] of [
+    ['that nobody waits for', NaN],
+    ['in place of its world', 0.5],
+  ] as const)
+    it(`is ended when it sends an answer ${title}`, async () => {
+      let end = 0
+      let handler: WorldHandler | undefined
+      let isForging = false
+      const start: StartWorld = (text, given) => {
+        const port = startInProcess(text, (handler = given))
+        return {
+          send: (...question) => (isForging ? handler?.answered({ error: 'forged' }, token) : port.send(...question)),
+          end: () => {
+            end++
+            port.end()
+          },
+        }
+      }
+      const scenario = { recipe: 'bare-clients', clients: 1, servers: 1, seed: 1 } as const
+      const world = await RemoteWorld.open(start, { text: '', story: { scenario, commands: [], frames: 0 } }, 0)
+      isForging = true
+      if (title === 'that nobody waits for') handler?.answered({ error: 'forged' }, token)
+      expect(await world.step().catch((error: unknown) => String(error))).to.equal(
+        'Error: The program itself sent a message to the page, so it was ended.',
+      )
+      expect(end).to.be.above(0)
+      await world.close()
+    })
 
   it('obeys what the reader does to its clients', async () => {
     const world = await runProgram(`enter(); await sleep(1000); leave()`, { clients: 1 })

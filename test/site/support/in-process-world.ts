@@ -21,7 +21,7 @@ export const startInProcess: StartWorld = (text, { answered, failed }) => {
     queueMicrotask(() => failed(`Line 1: ${String(error)}`))
   }
   return {
-    send: request => void world?.answer(request).then(answered),
+    send: (request, token) => void world?.answer(request).then(answer => answered(answer, token)),
     end: () => void world?.close(),
   }
 }
