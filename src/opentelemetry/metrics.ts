@@ -29,8 +29,8 @@ export class Metrics {
   readonly #states = new Map<State, number>()
   /** The locks that are held, and their paths. */
   readonly #held = new Map<AcquireMessage['held'] & object, string>()
-  /** The paths of all locks that were held. */
-  readonly #paths = new Set<string>()
+  /** The paths of the locks that were held at the last observation. */
+  #observed: readonly string[] = []
 
   constructor(meter: Meter) {
     this.#connects = meter.createCounter('zkwire.connects', {
@@ -49,7 +49,7 @@ export class Metrics {
     this.#holds = histogram('zkwire.lock.hold.duration', 'Time for which a lock was held', LOCK_BOUNDS)
     this.#sessions = meter.createObservableGauge('zkwire.sessions', { description: 'Sessions in each state' })
     this.#leases = meter.createObservableGauge('zkwire.lock.lease.left', {
-      description: 'For how much longer no other client can have the lock; 0 if it is not held',
+      description: 'For how much longer no other client can have the lock; 0 after it was held',
       unit: 's',
     })
     this.#sessions.addCallback(this.#observeSessions)
@@ -83,16 +83,15 @@ export class Metrics {
   }
 
   onWatch({ type }: WatchMessage): void {
-    this.#events.add(1, { 'zkwire.watch.type': watchTypes.get(type) ?? String(type) })
+    // A server can send any number, and each value of an attribute makes a time series.
+    this.#events.add(1, { 'zkwire.watch.type': watchTypes.get(type) ?? '_OTHER' })
   }
 
   onAcquire(message: AcquireMessage): void {
     const { held, lock, ms } = message
     this.#waits.record(ms / 1000, acquireAttributes(message))
     // A lock that is lost already has had its message.
-    if (held === null || held.signal.aborted) return
-    this.#held.set(held, lock)
-    this.#paths.add(lock)
+    if (held !== null && !held.signal.aborted) this.#held.set(held, lock)
   }
 
   onRelease(message: ReleaseMessage): void {
@@ -114,7 +113,9 @@ export class Metrics {
   readonly #observeLeases = (result: ObservableResult): void => {
     const left = new Map<string, number>()
     for (const [held, path] of this.#held) left.set(path, Math.min(left.get(path) ?? Infinity, held.validFor() / 1000))
-    // The SDK would repeat the last value of a path that is not observed.
-    for (const path of this.#paths) result.observe(left.get(path) ?? 0, { 'zkwire.lock.path': path })
+    // The SDK repeats the last value of a path that is not observed, so a path is observed once more after its release.
+    for (const path of new Set([...this.#observed, ...left.keys()]))
+      result.observe(left.get(path) ?? 0, { 'zkwire.lock.path': path })
+    this.#observed = [...left.keys()]
   }
 }

@@ -1,5 +1,5 @@
 // The spans and metrics of zkwire/opentelemetry, with the SDKs of OpenTelemetry.
-import { context, metrics, trace, SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import { context, metrics, trace, SpanKind, SpanStatusCode, type Attributes } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
@@ -10,9 +10,10 @@ import {
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base'
 import { expect } from 'chai'
+import { channel } from 'node:diagnostics_channel'
 import { createServer, get } from 'node:http'
 import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
-import { instrument, type Instrumentation } from '../../src/opentelemetry/index.ts'
+import { instrument, type Instrumentation, type InstrumentOptions } from '../../src/opentelemetry/index.ts'
 import { LeaderElection, Mutex, ReadWriteLock, Semaphore } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -204,6 +205,49 @@ describe('instrument()', () => {
     expect(page.get('zkwire_session_changes_total{zkwire_session_state="expired"}')).to.equal(1)
     expect(page.get('zkwire_sessions{zkwire_session_state="connected"}')).to.equal(1)
     expect(page.get('zkwire_disconnects_total')).to.be.at.least(2)
+  })
+
+  it('observes the lease of a lock while the lock is held, and once more: locks may have any number of paths', async () => {
+    const locks = (page: Map<string, number>) =>
+      [...page].filter(([series]) => series.startsWith('zkwire_lock_lease_left'))
+    for (let i = 0; i < 3; i++) await new Mutex(zk, `/short-${i}`).use(() => undefined)
+    expect(locks(await telemetry.scrape())).to.deep.equal([])
+    const held = await new Mutex(zk, '/long').acquire()
+    expect(locks(await telemetry.scrape())[0]?.[1]).to.be.above(0)
+    await held.release()
+    // The SDK goes on with the last value.
+    for (let i = 0; i < 2; i++)
+      expect(locks(await telemetry.scrape())).to.deep.equal([['zkwire_lock_lease_left{zkwire_lock_path="/long"}', 0]])
+  })
+
+  it('keeps nothing of locks that are released, and observes nothing of them a second time', async () => {
+    const observed: unknown[] = []
+    type Callback = (result: { observe: (value: number, attributes: Attributes) => void }) => void
+    const callbacks: Callback[] = []
+    const gauge = { addCallback: (callback: Callback) => callbacks.push(callback), removeCallback: () => undefined }
+    const counter = { add: () => undefined, record: () => undefined }
+    const meter = { createCounter: () => counter, createHistogram: () => counter, createObservableGauge: () => gauge }
+    const observe = () => {
+      const from = observed.length
+      const result = {
+        observe: (_value: number, attributes: Attributes) => observed.push(attributes['zkwire.lock.path']),
+      }
+      for (const callback of callbacks) callback(result)
+      return observed.slice(from).filter(path => path !== undefined)
+    }
+    const meterProvider = { getMeter: () => meter } as unknown as InstrumentOptions['meterProvider']
+    await using _instrumentation = instrument({ meterProvider })
+    const held = await new Mutex(zk, '/a').acquire()
+    expect(observe()).to.deep.equal(['/a'])
+    await new Mutex(zk, '/b').use(() => undefined)
+    await held.release()
+    expect([observe(), observe()]).to.deep.equal([['/a'], []])
+  })
+
+  it('counts events of types that it does not know in one series', async () => {
+    for (const type of [77, 78, -1000]) channel('zkwire:watch').publish({ sessionId: 1n, type, path: '/a' })
+    const series = [...(await telemetry.scrape())].filter(([name]) => name.startsWith('zkwire_watch_events'))
+    expect(series).to.deep.equal([['zkwire_watch_events_total{zkwire_watch_type="_OTHER"}', 3]])
   })
 
   it('follows the holders of a semaphore, a downgraded lock and a leader', async () => {
