@@ -44,6 +44,16 @@ export function forwardAbort(
   return onAbort(signal, () => controller.abort(signal?.reason))
 }
 
+/**
+ * Returns true if the error says that this signal has aborted: it is the signal's reason, or an AbortError with that
+ * cause, with which the functions of Node reject.
+ */
+export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
+  if (!signal.aborted) return false
+  const { name, cause } = (error ?? {}) as Partial<Error>
+  return error === signal.reason || (name === 'AbortError' && cause === signal.reason)
+}
+
 /** Settles as the work does, or rejects with the signal's reason as soon as that aborts. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work

@@ -167,7 +167,7 @@ export class ItemClaim {
           if (!isCode(error, 'NONODE')) throw error
           // An earlier attempt was executed and its reply was lost, or another client has deleted one of the nodes.
           const [, stat] = await Promise.all([client.sync(this.#entry), client.exists(this.#entry)])
-          if (stat !== null) throw this.lost('its node in "taken" was deleted')
+          if (stat !== null) throw this.lost('its node in "taken" was deleted', error)
           inBackground(client, this.#ownNode.remove())
         }
       })

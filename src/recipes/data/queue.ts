@@ -2,7 +2,7 @@
 import { checked, copyOf, copyOfACL, inBackground, newDataProblem, newPace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
-import { forwardAbort } from '../../runtime/abort.ts'
+import { forwardAbort, isAbortOf } from '../../runtime/abort.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { cancellable, despiteLeftovers, waitingRead, type WaitOptions } from '../node/cancellable.ts'
@@ -294,7 +294,7 @@ async function processItem(item: QueueItem, fn: (item: QueueItem) => void | Prom
     if (!item.hasEnded) await item.complete()
   } catch (error) {
     await item.release().catch(nothing)
-    throw error
+    throw isAbortOf(item.signal, error) ? item.signal.reason : error
   }
 }
 

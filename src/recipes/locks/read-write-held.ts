@@ -2,7 +2,7 @@
 import type { Stat } from '../../protocol/index.ts'
 import { cancellable, releasing, type RecipeCall } from '../node/cancellable.ts'
 import { acquiring } from './acquiring.ts'
-import { NodeHeld, type HoldOptions } from './held.ts'
+import { NodeHeld, type Held, type HoldOptions } from './held.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import type { Found, OwnNode } from '../node/own-node.ts'
@@ -74,7 +74,7 @@ export class WriteHeld extends NodeHeld {
       this.#downgrading = undefined
       throw error
     }))
-    if (read.validFor() === 0) throw new RecipeError('LOST', this.lock)
+    if (read.validFor() === 0) throw notHeld(read, this.lock)
     return read
   }
 
@@ -88,7 +88,7 @@ export class WriteHeld extends NodeHeld {
   }
 
   async #downgrade(): Promise<ReadHeld> {
-    if (this.validFor() === 0) throw new RecipeError('LOST', this.lock)
+    if (this.validFor() === 0) throw notHeld(this, this.lock)
     const ownNode = this.#readers.newNode({
       // The read node has the write node's number.
       number: this.#ownNode.node.name.slice(-10),
@@ -157,3 +157,7 @@ export class WriteHeld extends NodeHeld {
     return this.signal.reason
   }
 }
+
+/** Returns the error of a call for a lock that is lost or was released. */
+const notHeld = ({ signal }: Held, lock: string): RecipeError =>
+  new RecipeError('LOST', lock, { cause: signal.aborted ? (signal.reason as Error).cause : undefined })

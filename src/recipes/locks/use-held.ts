@@ -1,6 +1,7 @@
 // Runs a function while a lock is held, and then releases the lock.
 import { inBackground, leaseLossOf } from '../../client/recipe-support.ts'
 import { isCode } from '../../protocol/index.ts'
+import { isAbortOf } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { isEarlyEnd, type Held } from './held.ts'
@@ -53,15 +54,26 @@ function releaseWithinLease(client: Client, held: Releasable): Promise<void> {
 /**
  * Runs the function of `use`, then releases the lock.
  * @throws RecipeError LOST with the function's result if the lock was lost, or may have been lost, before the function
- * ended; otherwise as {@link runWhileHeld}
+ * ended, also if the function rejects because it waits with the signal of the lock; otherwise as {@link runWhileHeld}
  */
 export async function useHeld<T>(client: Client, lock: string, held: Held, fn: () => T | Promise<T>): Promise<T> {
-  const { value, isLost } = await runWhileHeld(client, held, async () => ({
-    value: await fn(),
-    isLost: held.signal.aborted,
-  }))
+  const result = await runWhileHeld(client, held, () => resultOf(held, fn))
   const { reason } = held.signal as { reason: unknown }
-  if (!isLost && !isEarlyEnd((reason as Error | undefined)?.cause)) return value
+  // The reason is a LOST too. Its cause says which loss it was.
+  const cause = reason instanceof RecipeError ? reason.cause : reason
+  if (!result.isLost && !isEarlyEnd(cause)) return result.value
+  const { value } = result
   const detail = 'the lock was lost before the function ended, so another client may have held it too (see value)'
-  throw new RecipeError('LOST', lock, { detail, cause: reason, value })
+  throw new RecipeError('LOST', lock, { detail, cause, value })
+}
+
+type Result<T> = { isLost: false; value: T } | { isLost: true; value: T | undefined }
+
+async function resultOf<T>(held: Held, fn: () => T | Promise<T>): Promise<Result<T>> {
+  try {
+    return { value: await fn(), isLost: held.signal.aborted }
+  } catch (error) {
+    if (!isAbortOf(held.signal, error)) throw error
+    return { value: undefined, isLost: true }
+  }
 }

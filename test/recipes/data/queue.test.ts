@@ -158,6 +158,24 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
     await close()
   })
 
+  itInVirtualTime(
+    'rejects consume() with LOST if the function waits with the signal of an item that is lost',
+    async () => {
+      const client = await fixture.open()
+      await using queue = new Queue(client, path)
+      await queue.put('x')
+      const consuming = failureOf(
+        queue.consume(async ({ signal }) => {
+          const waiting = once(new EventTarget(), 'never', { signal })
+          await Promise.all([waiting, fixture.expire(client)])
+        }),
+      )
+      const error = await consuming
+      expect(error).to.be.instanceOf(RecipeError).and.to.include({ code: 'LOST', path })
+      expect((error as Error).cause).to.have.property('code', 'SESSIONEXPIRED')
+    },
+  )
+
   itEverywhere('aborts the signal of an item and rejects its complete() with LOST when the session ends', async () => {
     const client = await fixture.open()
     const queue = queueOf(client)

@@ -1,7 +1,8 @@
 // use() of every lock when the lock is lost while the function runs.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import type { Client } from '../../../src/index.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ZooKeeperError, type Client, type ErrorCode } from '../../../src/index.ts'
 import {
   MultiLock,
   Mutex,
@@ -22,6 +23,20 @@ const locks: Record<string, (client: Client, path: string) => Lock | MultiLock> 
   MultiLock: (client, path) => new MultiLock([new Mutex(client, `${path}/a`), new Mutex(client, `${path}/b`)]),
 }
 
+/** How a function waits until the signal aborts. */
+const waits: Record<string, (signal: AbortSignal, client: Client) => Promise<unknown>> = {
+  'timers/promises': signal => sleep(1e6, undefined, { signal }),
+  'once() of node:events': signal => once(new EventTarget(), 'never', { signal }),
+  'a call of the client': async (signal, client) => {
+    await once(signal, 'abort')
+    await client.exists('/', { signal })
+  },
+  'throwIfAborted()': async signal => {
+    await once(signal, 'abort')
+    signal.throwIfAborted()
+  },
+}
+
 for (const [name, lockAt] of Object.entries(locks))
   onBothServers(`use() of ${name}`, (fixture, { itInVirtualTime, itEverywhere }) => {
     let client: Client
@@ -34,10 +49,15 @@ for (const [name, lockAt] of Object.entries(locks))
       lock = made
     })
 
-    const expectLost = (error: unknown, held: Held, value: unknown) => {
+    /** The cause says which loss it was, and is no other LOST. */
+    const expectLost = (error: unknown, held: Held, value: unknown, ...codes: ErrorCode[]) => {
       expect(error).to.be.instanceOf(RecipeError)
       expect(error).to.include({ code: 'LOST', path, value })
-      expect((error as Error).cause).to.equal(held.signal.reason)
+      expect((error as Error).cause)
+        .to.be.instanceOf(ZooKeeperError)
+        .with.property('code')
+        .that.is.oneOf(codes)
+      expect((error as Error).cause).to.equal((held.signal.reason as Error).cause)
       expect((error as Error).message).to.match(/^LOST: .*: the lock was lost before the function ended/)
     }
 
@@ -52,7 +72,7 @@ for (const [name, lockAt] of Object.entries(locks))
           return 'paid'
         }),
       )
-      expectLost(error, held, 'paid')
+      expectLost(error, held, 'paid', 'SESSIONEXPIRED', 'NONODE')
     })
 
     itEverywhere('rejects with LOST if only the release finds out that the session has expired', async () => {
@@ -64,7 +84,7 @@ for (const [name, lockAt] of Object.entries(locks))
           return 'paid'
         }),
       )
-      expectLost(error, held, 'paid')
+      expectLost(error, held, 'paid', 'SESSIONEXPIRED', 'NONODE')
     })
 
     itInVirtualTime(
@@ -78,7 +98,7 @@ for (const [name, lockAt] of Object.entries(locks))
             return 'paid'
           }),
         )
-        expectLost(error, held, 'paid')
+        expectLost(error, held, 'paid', 'CONNECTIONLOSS')
       },
     )
 
@@ -93,7 +113,34 @@ for (const [name, lockAt] of Object.entries(locks))
           return undefined
         }),
       )
-      expectLost(error, held, undefined)
+      expectLost(error, held, undefined, 'NONODE')
+    })
+
+    for (const [how, wait] of Object.entries(waits))
+      itEverywhere(`rejects with LOST if the function waits by ${how} with the signal`, async () => {
+        let held!: Held
+        const error = await failureOf(
+          lock.use(async taken => {
+            held = taken
+            const waiting = wait(held.signal, client)
+            await Promise.all([waiting, fixture.observer.delete(held.path)])
+          }),
+        )
+        expectLost(error, held, undefined, 'NONODE')
+      })
+
+    itInVirtualTime('rejects with the function’s own AbortError if that is of another signal', async () => {
+      const own = new AbortController()
+      const error = await failureOf(
+        lock.use(async held => {
+          const lost = once(held.signal, 'abort')
+          await fixture.observer.delete(held.path)
+          await lost
+          own.abort()
+          await once(new EventTarget(), 'never', { signal: own.signal })
+        }),
+      )
+      expect(error).to.have.property('name', 'AbortError')
     })
 
     itInVirtualTime('rejects with the function’s own error if it fails after the loss', async () => {
@@ -121,7 +168,7 @@ for (const [name, lockAt] of Object.entries(locks))
           return 'paid'
         }),
       )
-      expectLost(error, held, 'paid')
+      expectLost(error, held, 'paid', 'CONNECTIONLOSS')
       await embedded.start()
       await client.whenConnected()
       await client.settled()
