@@ -15,7 +15,7 @@ import { closedError, Operations, type View } from './operations.ts'
 import type { Settings } from './options.ts'
 import { Pace } from './pace.ts'
 import { retryBy, type RetryPolicy } from './retry-policy.ts'
-import { deleteRecursive, ensurePath } from './recursive.ts'
+import { deleteRecursive, deletionProblem, ensurePath } from './recursive.ts'
 import { Transaction } from './transaction.ts'
 import {
   aBoolean,
@@ -284,15 +284,17 @@ export class Client extends Operations implements AsyncDisposable {
 
   /**
    * Deletes the node and all nodes below it, also if its server lags behind and does not know them yet. Does nothing if
-   * the node does not exist. Waits while there is no connection.
-   * @throws ZooKeeperError NOTEMPTY if other clients keep creating nodes there; NOAUTH
+   * the node does not exist. Waits while there is no connection. Has at most 100 requests in flight.
+   * @throws ZooKeeperError NOTEMPTY if other clients keep creating nodes there; NOAUTH, after the rest is deleted, if the
+   * session may not read or delete a part; BADARGUMENTS, before anything is
+   * deleted, for a node that servers never delete: `/` without a chroot, `/zookeeper`, and `config` and `quota` in it
    * @example
    * await zk.ensurePath('/app/a/b')
    * await zk.deleteRecursive('/app')
    * await zk.exists('/app') // => null
    */
   async deleteRecursive(path: string, options: SignalOption = {}): Promise<void> {
-    const problem = pathProblem(path) ?? optionsProblem(options, signalChecks)
+    const problem = pathProblem(path) ?? optionsProblem(options, signalChecks) ?? deletionProblem(this.root.add(path))
     if (problem !== undefined) return refuse('deleteRecursive', path, problem)
     await deleteRecursive(this, path, options.signal)
   }

@@ -1,6 +1,7 @@
 // Operations on whole subtrees. Each step may be executed twice without harm, so it is repeated on the next connection
 // if the connection is lost.
-import { isCode, join, parentOf, ZooKeeperError, type ACL, type Stat } from '../protocol/index.ts'
+import { isCode, join, parentOf, type ACL, type Stat } from '../protocol/index.ts'
+import { specialPaths } from '../protocol/special-paths.ts'
 import type { Pace } from './pace.ts'
 import { unlessRefused } from './unless-refused.ts'
 import type { CreateOptions, SignalOption } from './validation.ts'
@@ -48,11 +49,19 @@ async function isThere(client: Tree, path: string, signal: AbortSignal | undefin
 /** Children that other clients create meanwhile are deleted too, but only in this many rounds. */
 const ROUNDS = 100
 
-/** The most children of one node that are deleted at once, so that other callers of the session do not wait long. */
+/** The most requests that one call has in flight, so that other callers of the session do not wait long. */
 const AT_ONCE = 100
 
+/**
+ * Returns why the node cannot be deleted with all below it, or undefined. It is checked first, because otherwise
+ * everything below would be deleted before the server refuses the node itself (PrepRequestProcessor.checkPathNotSpecial).
+ * @param full the path with the chroot
+ */
+export const deletionProblem = (full: string): string | undefined =>
+  specialPaths.has(full) ? `servers never delete ${full}: delete the nodes below it` : undefined
+
 export const deleteRecursive = (client: Tree, path: string, signal: AbortSignal | undefined): Promise<void> =>
-  deleteBranch(client, { name: path, parent: undefined }, signal)
+  new Promise((resolve, reject) => new Deletion(client, signal, resolve, reject).begin(newBranch(path, undefined)))
 
 /**
  * A node of the subtree. Its path is built again for each request. If each node kept its path, the nodes above a deep
@@ -62,7 +71,20 @@ interface Branch {
   /** The name of the node, or the path if it is the top node. */
   readonly name: string
   readonly parent: Branch | undefined
+  /** Counts how often its children were listed. */
+  round: number
+  /** The children that are known. Those before `next` have been begun, and `left` are not deleted yet. */
+  children: readonly string[]
+  next: number
+  left: number
 }
+
+const newBranch = (name: string, parent: Branch | undefined): Branch => ({
+  ...{ name, parent, round: 1 },
+  ...{ children: NO_NAMES, next: 0, left: 0 },
+})
+
+const NO_NAMES: readonly string[] = []
 
 function pathOf(branch: Branch): string {
   const names: string[] = []
@@ -71,36 +93,91 @@ function pathOf(branch: Branch): string {
   return below.length === 0 ? top : join(top, below.join('/'))
 }
 
-async function deleteBranch(client: Tree, branch: Branch, signal: AbortSignal | undefined): Promise<void> {
-  for (let round = 1; ; round++) {
-    try {
-      const children = await client.retry(() => childrenOf(client, pathOf(branch), signal), { signal })
-      for (let i = 0; i < children.length; i += AT_ONCE) {
-        const some = children.slice(i, i + AT_ONCE)
-        await all(some.map(name => deleteBranch(client, { name, parent: branch }, signal)))
+/** One call of deleteRecursive(). Goes on with the deepest node that it knows, so that it need not know all at once. */
+class Deletion {
+  readonly #client: Tree
+  readonly #signal: AbortSignal | undefined
+  readonly #resolve: () => void
+  readonly #reject: (error: unknown) => void
+  /** The nodes with children that are not begun. The deepest are the last ones. */
+  readonly #open: Branch[] = []
+  /** The number of requests in flight. */
+  #active = 0
+  /** The first error. */
+  #failure: { readonly error: unknown } | undefined
+  /** True if no further node is begun. */
+  #hasEnded = false
+
+  constructor(client: Tree, signal: AbortSignal | undefined, resolve: () => void, reject: (error: unknown) => void) {
+    this.#client = client
+    this.#signal = signal
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  /** Begins a node. Settles the call when no request is in flight and no node is left. */
+  begin(branch: Branch): void {
+    this.#active++
+    void this.#clear(branch)
+      .catch((error: unknown) => {
+        this.#failure ??= { error }
+        // The rest of the subtree is deleted if the session may not delete a part of it.
+        this.#hasEnded ||= !isCode(error, 'NOAUTH')
+      })
+      .then(() => {
+        this.#active--
+        this.#goOn()
+      })
+  }
+
+  /**
+   * Begins further nodes. If one has failed, rejects only when all requests have ended, because one that is in flight
+   * could undo what the caller does next.
+   */
+  #goOn(): void {
+    while (this.#active < AT_ONCE && !this.#hasEnded) {
+      const parent = this.#open.at(-1)
+      if (parent === undefined) break
+      const name = parent.children[parent.next++] ?? ''
+      if (parent.next === parent.children.length) {
+        this.#open.pop()
+        parent.children = NO_NAMES
       }
-      await client.retry(() => client.delete(pathOf(branch), { signal }), { signal })
-      return
-    } catch (error) {
-      if (isCode(error, 'NONODE')) return
-      // NOTEMPTY of a child means that its own rounds were not enough. That ends everything, or each level would repeat
-      // the rounds of the level below.
-      const isOwn = error instanceof ZooKeeperError && error.path === pathOf(branch)
-      if (!isCode(error, 'NOTEMPTY') || !isOwn || round === ROUNDS) throw error
+      this.begin(newBranch(name, parent))
     }
+    if (this.#active > 0) return
+    if (this.#failure === undefined) this.#resolve()
+    else this.#reject(this.#failure.error)
+  }
+
+  /** Deletes the node if it has no child. Otherwise its children are begun later. */
+  async #clear(branch: Branch): Promise<void> {
+    const children = await this.#retry(client => childrenOf(client, pathOf(branch), this.#signal))
+    if (children.length === 0) return this.#delete(branch)
+    Object.assign(branch, { children, next: 0, left: children.length })
+    this.#open.push(branch)
+  }
+
+  /** Deletes a node whose children are deleted, and then the node above it if this was its last child. */
+  async #delete(branch: Branch): Promise<void> {
+    try {
+      await this.#retry(client => client.delete(pathOf(branch), { signal: this.#signal }))
+    } catch (error) {
+      // Another client has created a child since the children were listed. The last round ends everything, or each level
+      // would repeat the rounds of the level below.
+      if (isCode(error, 'NOTEMPTY') && branch.round++ < ROUNDS) return this.#clear(branch)
+      if (!isCode(error, 'NONODE')) throw error
+    }
+    const { parent } = branch
+    if (parent !== undefined && --parent.left === 0) await this.#delete(parent)
+  }
+
+  #retry<T>(task: (client: Tree) => Promise<T>): Promise<T> {
+    return this.#client.retry(() => task(this.#client), { signal: this.#signal })
   }
 }
 
 /** If the server has no such node, it may lag behind. Only the delete, which the leader executes, shows that there is none. */
 async function childrenOf(client: Tree, path: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
   return (await unlessRefused(client.getChildren(path, { signal }), 'NONODE'))?.children ?? []
-}
-
-/**
- * Like Promise.all, but rejects only after all tasks have ended, because a task that still runs could undo what the
- * caller does next.
- */
-async function all(tasks: readonly Promise<void>[]): Promise<void> {
-  const failed = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected')
-  if (failed?.status === 'rejected') throw failed.reason
 }

@@ -3,7 +3,7 @@ import { isCode, join, nameOf, type Stat } from '../../protocol/index.ts'
 import { command } from '../runner/command.ts'
 import { aligned, statColumns } from '../nodes/stat-text.ts'
 import { escaped } from '../runner/text.ts'
-import { readChildren, walk } from '../nodes/tree-walk.ts'
+import { readChildren, readEach, walk } from '../nodes/tree-walk.ts'
 
 interface Listed {
   /** The path with -R, otherwise the name. */
@@ -30,7 +30,7 @@ export const ls = command({
         if (below !== path) listed.push({ name: below, ...(values.long ? { stat: value?.stat ?? null } : {}) })
     } else {
       const { children } = await readChildren(zk, signal)(path)
-      const stats = values.long ? await Promise.all(children.map(name => statOf(join(path, name)))) : []
+      const stats = values.long ? await readEach(children, name => statOf(join(path, name))) : []
       children.forEach((name, i) => {
         const stat = stats[i]
         // A node that was deleted since the list was read.

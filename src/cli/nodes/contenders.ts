@@ -5,7 +5,7 @@ import { hex64, isCode, join, ZooKeeperError } from '../../protocol/index.ts'
 import { idIn } from '../../recipes/node/owner-tag.ts'
 import { foreignContendersIn } from '../../recipes/queue/dialect.ts'
 import { CommandError, statuses } from '../runner/failure.ts'
-import { readChildren, walk } from './tree-walk.ts'
+import { readChildren, readEach, walk } from './tree-walk.ts'
 
 /** The role of a contender, as its name says. */
 type Role = 'reader' | 'permit' | 'exclusive'
@@ -125,7 +125,7 @@ const isGate = (names: readonly string[]): boolean => names.every(name => name =
 const contendersIn = (names: readonly string[]): string[] => foreignContendersIn(names, { sequenceOf: () => undefined })
 
 async function readAll(zk: Client, directory: string, names: readonly string[], signal: AbortSignal) {
-  const all = await Promise.all(contendersIn(names).map(name => read(zk, directory, name, signal)))
+  const all = await readEach(contendersIn(names), name => read(zk, directory, name, signal))
   return all.filter(each => each !== undefined).sort((a, b) => a.sequence - b.sequence)
 }
 

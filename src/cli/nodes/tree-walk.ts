@@ -48,6 +48,24 @@ export async function* walk<V>(
 export const readChildren = (client: Client, signal: AbortSignal) => (path: string) =>
   client.retry(() => client.getChildren(path, { signal }), { signal })
 
+/** Reads each of the items, and returns the results in their order. Ends at the first read that fails. */
+export async function readEach<T, R>(items: readonly T[], read: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  let hasFailed = false
+  const readOn = async () => {
+    while (next < items.length && !hasFailed) {
+      const i = next++
+      results[i] = await read(items[i] as T).catch((error: unknown) => {
+        hasFailed = true
+        throw error
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: AHEAD }, readOn))
+  return results
+}
+
 /** True if the path is one of the nodes, or below one of them. */
 export function isWithin(path: string, nodes: ReadonlySet<string>): boolean {
   for (let each = path; ; each = parentOf(each)) {

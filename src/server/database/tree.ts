@@ -1,5 +1,6 @@
 // The tree of nodes (DataTree). It keeps versions and zxids; the operations check permissions.
 import { eventTypes, nameOf, parentOf, perms, type ACL, type Stat } from '../../protocol/index.ts'
+import { specialPaths } from '../../protocol/special-paths.ts'
 import { Children } from './children.ts'
 import { countChange } from './quotas.ts'
 import { RequestError } from './request-error.ts'
@@ -38,9 +39,6 @@ export interface Node {
 
 /** What a request decides about a new node. */
 export type NodeContent = Pick<Node, 'data' | 'acl' | 'kind'>
-
-/** The nodes of a new server, which cannot be deleted (DataTree.isSpecialPath). */
-export const specialPaths: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'])
 
 export class Tree {
   readonly #nodes = new Map<string, Node>()

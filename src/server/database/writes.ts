@@ -16,12 +16,13 @@ import {
   type Stat,
   type TypeOf,
 } from '../../protocol/index.ts'
+import { specialPaths } from '../../protocol/special-paths.ts'
 import { requirePermission, fixupACL } from './acl.ts'
 import type { TxnResult } from './database.ts'
 import { requireQuota } from './quotas.ts'
 import { RequestError } from './request-error.ts'
 import type { TreeTransaction } from './transaction.ts'
-import { type NodeKind, sequenceSuffix, specialPaths, statOf, type Tree } from './tree.ts'
+import { type NodeKind, sequenceSuffix, statOf, type Tree } from './tree.ts'
 import type { Behaviour } from './version.ts'
 
 export interface WriteContext {
