@@ -224,7 +224,7 @@ export class Client extends Operations implements AsyncDisposable {
    * @example
    * await zk.addAuth('digest', 'ann:secret')
    * const identities = await zk.whoAmI()
-   * identities.map(({ authScheme }) => authScheme) // => ['ip', 'digest']
+   * identities.some(({ authScheme }) => authScheme === 'digest') // => true
    */
   async addAuth(scheme: string, auth: Uint8Array | string, options: SignalOption = {}): Promise<void> {
     const { signal } = checked('addAuth', '', options, signalChecks)

@@ -17,7 +17,7 @@ import { aBoolean, aFunction, aSignal, hasMethod, isListOfObjects } from './vali
  * const options: CommonOptions = { sessionTimeout: 30_000, auth: [{ scheme: 'digest', auth: 'ann:secret' }] }
  * await using zk = await connect('localhost:2181', options)
  * const identities = await zk.whoAmI()
- * identities.map(({ authScheme }) => authScheme) // => ['ip', 'digest']
+ * identities.some(({ authScheme }) => authScheme === 'digest') // => true
  */
 export interface CommonOptions {
   /**

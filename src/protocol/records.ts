@@ -126,7 +126,7 @@ export const ClientInfo = record('ClientInfo', f => ({
  * @example
  * await zk.addAuth('digest', 'ann:secret')
  * const identities: ClientInfo[] = await zk.whoAmI()
- * identities.at(-1)?.user // => 'ann'
+ * identities.some(({ user }) => user === 'ann') // => true
  */
 export type ClientInfo = TypeOf<typeof ClientInfo>
 

@@ -41,7 +41,7 @@ const RULE = 'must be a string without control characters and unpaired surrogate
  * const sasl = digestMd5({ username: 'ann', password: 'secret' })
  * await using zk = await connect(server.connectString, { sasl })
  * const identities = await zk.whoAmI()
- * identities.at(-1)?.user // => 'ann'
+ * identities.some(({ user }) => user === 'ann') // => true
  */
 export function digestMd5(credentials: DigestCredentials): Mechanism {
   for (const what of ['username', 'password'] as const) {

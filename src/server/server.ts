@@ -47,6 +47,7 @@ export class Server extends ServerControls {
     try {
       for (const [i, core] of cluster.cores.entries())
         endpoints.push(await Endpoint.open(core, settings, settings.port === 0 ? 0 : settings.port + i))
+      if (cluster instanceof Ensemble) cluster.setAddresses(endpoints.map(({ connectString }) => connectString))
       return new Server(cluster, endpoints)
     } catch (error) {
       cluster.close()

@@ -33,6 +33,30 @@ describe('an embedded ensemble', () => {
       for (const each of rest) expect(each).to.deep.equal(first)
     })
 
+    it('names its servers in the configuration, also after a snapshot, so that a client can follow it', async () => {
+      const { server } = await start({ observers: 1, commitLogCount: 10 })
+      const [first, , third, observer] = server.members
+      const client = await ensemble.open(first === undefined ? [] : [first], { followEnsemble: true })
+      await observer?.stop()
+      await ensemble.settled(Promise.all(Array.from({ length: 30 }, (_, i) => client.setData('/', `${i}`))))
+      await observer?.start()
+      for (const member of server.members) {
+        const { data, stat, servers, version } = await (await ensemble.open([member])).getConfig()
+        expect(servers.map(({ id, role }) => `${id} ${role}`)).to.deep.equal([
+          ...['1 participant', '2 participant', '3 participant', '4 observer'],
+        ])
+        const addresses = servers.map(each => `${each.client?.host}:${each.client?.port}`)
+        expect(addresses).to.deep.equal(server.members.map(({ connectString }) => connectString))
+        // As an Apache server with a static configuration has it.
+        expect({ ...stat, mtime: 0 }).to.include({ version: -1, mzxid: 0n, dataLength: data?.length })
+        expect(version).to.equal(0n)
+      }
+      await first?.stop()
+      await third?.stop()
+      await third?.start()
+      await ensemble.settled(client.create('/elsewhere'))
+    })
+
     it('notifies watches through every server, also of the writer itself before the reply', async () => {
       const { server } = await start()
       const clients = await Promise.all(server.members.map(each => ensemble.open([each])))

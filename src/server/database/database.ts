@@ -64,6 +64,12 @@ export class Database {
     this.#zxid = zxid
   }
 
+  /** Sets the text of the ensemble's configuration, which is no transaction (ZKDatabase.initConfigInZKDatabase). */
+  setConfig(text: string): void {
+    const mtime = Math.trunc(this.#clock.wallNow())
+    Object.assign(this.tree.get('/zookeeper/config'), { data: Buffer.from(text), version: -1, mtime })
+  }
+
   /**
    * Commits a transaction and then fires its watches, or rolls it back if `change` throws.
    * A writer therefore receives the event of its own watch before the reply, as in FinalRequestProcessor.

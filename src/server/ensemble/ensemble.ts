@@ -18,6 +18,8 @@ export class Ensemble implements Cluster {
   readonly settings: Settings
   readonly network: Network
   isClosed = false
+  /** The text of /zookeeper/config; undefined until the addresses of the servers are known. */
+  #config: string | undefined
   /** The last transaction that was reported, or was in the file that the servers started with. */
   #reported = 0n
   #ticks = 0
@@ -66,7 +68,20 @@ export class Ensemble implements Cluster {
     // Only the leader expires sessions.
     sessions.pauseExpiry()
     if (state !== undefined) restoreState({ database, sessions }, state, clock.wallNow())
+    // Each server has its own, also after a snapshot of the leader (Learner.syncWithLeader).
+    if (this.#config !== undefined) database.setConfig(this.#config)
     return { database, sessions }
+  }
+
+  /** @param addresses the addresses for clients, as `host:port` */
+  setAddresses(addresses: readonly string[]): void {
+    // The ports for other servers are those of a sample configuration: this ensemble has none.
+    const lines = this.peers.map(({ core: { id }, isVoter }, i) => {
+      const quorum = `127.0.0.1:${2887 + id}:${3887 + id}`
+      return `server.${id}=${quorum}:${isVoter ? 'participant' : 'observer'};${addresses[i]}\n`
+    })
+    this.#config = `${lines.join('')}version=0`
+    for (const { database } of this.cores) database.setConfig(this.#config)
   }
 
   get peers(): readonly Peer[] {
