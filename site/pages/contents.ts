@@ -37,6 +37,10 @@ export const groups: readonly GuideGroup[] = [
         ...{ document: README, sections: ['A service', 'Shut down'] },
       },
       {
+        ...{ name: 'service', title: 'In a web service', about: 'One object for all handlers: locks, reads, health' },
+        document: 'docs/service.md',
+      },
+      {
         ...{ name: 'recipes', title: 'Recipes', about: 'All recipes in one table, and a first lock' },
         ...{ document: README, sections: ['Locks'] },
       },

@@ -82,7 +82,7 @@ export interface CloseOptions {
   timeout?: number | undefined
 }
 
-const closeChecks: Checks<CloseOptions> = { timeout: aTimeout }
+export const closeChecks: Checks<CloseOptions> = { timeout: aTimeout }
 
 /**
  * Options of {@link Client.retry}.

@@ -74,7 +74,7 @@ export async function superviseWith<O extends CommonOptions, T>(
 }
 
 /** Returns options that the caller cannot change: later sessions use them too, when it may have erased its secrets. */
-const keptOptions = <O extends CommonOptions & { readonly tls?: unknown }>(options: O): O => ({
+export const keptOptions = <O extends CommonOptions & { readonly tls?: unknown }>(options: O): O => ({
   ...options,
   auth: copyOfBytes(options.auth),
   tls: copyOfBytes(options.tls),

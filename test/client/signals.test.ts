@@ -1,7 +1,7 @@
 // The caller's signal, in every call that takes one.
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
-import { connect, openACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
+import { connect, openACL, Sessions, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { publicCallsWith } from '../support/public-names.ts'
@@ -58,6 +58,22 @@ describe('the signal of a call', () => {
     },
     connect: async signal => (await connect(server.connectString, { dial: server.dial, signal })).close(),
     supervise: signal => supervise(server.connectString, { dial: server.dial, signal }, client => client.exists('/')),
+    'Sessions.use': signal => withSessions(each => each.use({ signal }, client => client.exists('/'))),
+    'Sessions.withLock': signal => {
+      const use = (fn: (held: undefined) => unknown) => Promise.resolve(fn(undefined) as never)
+      return withSessions(each =>
+        each.withLock(
+          () => ({ use }),
+          { signal },
+          () => undefined,
+        ),
+      )
+    },
+    'Sessions.whenReady': signal => withSessions(each => each.whenReady({ signal })),
+  }
+  const withSessions = async (task: (sessions: Sessions) => Promise<unknown>) => {
+    const sessions = new Sessions(server.connectString, { dial: server.dial })
+    return task(sessions).finally(() => void sessions.close({ timeout: 0 }))
   }
   const lost = () => Promise.reject(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown' }))
   /** Calls that wait only while there is no connection. */

@@ -31,7 +31,7 @@ const exampleNames = (file: string, examples: object): PublicName[] => [
 const withMethods = [
   ...['Client', 'Transaction', 'Watcher', 'Lock', 'Held', 'LeaderElection'],
   ...['Counter', 'SharedValue', 'Queue', 'QueueItem', 'Lease', 'Partitioner', 'PersistentEphemeral', 'ServiceProvider'],
-  ...['Membership', 'Services', 'Registration'],
+  ...['Membership', 'Services', 'Registration', 'Sessions'],
   ...['Cache', 'Barrier', 'DoubleBarrier'],
   ...['Server', 'Member', 'Faults', 'Fault', 'VirtualClock'],
   ...['Reader', 'Writer', 'Framer'],

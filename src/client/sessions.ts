@@ -1,0 +1,481 @@
+// One object for all callers of a process: it opens a session at first use, and the next one after a loss.
+import { forwardAbort, onAbort, untilAborted } from '../runtime/abort.ts'
+import { LONGEST_TIMER, readClocks, type Clock, type Timestamp } from '../runtime/clock.ts'
+import { badArguments, ZooKeeperError } from '../protocol/index.ts'
+import type { Checks } from '../protocol/option-checks.ts'
+import { parseConnectString } from '../session/servers/connect-string.ts'
+import { remaining } from '../session/life/lease.ts'
+import type { State } from '../session/life/states.ts'
+import { closeChecks, type Client, type CloseOptions } from './client.ts'
+import { nodeSettingsOf, supervise, type ConnectOptions } from './node.ts'
+import { aNumber } from './options.ts'
+import { keptOptions, type SessionTask } from './supervise.ts'
+import { aFunction, aTimeout, checked, signalChecks, type SignalOption } from './validation.ts'
+
+/**
+ * Options of {@link Sessions}.
+ * @example
+ * const options: SessionsOptions = { sessionTimeout: 10_000, idleTimeout: 60_000 }
+ * await using sessions = new Sessions('localhost:2181', options)
+ * sessions.status.state // => 'idle'
+ */
+export interface SessionsOptions extends Omit<ConnectOptions, 'signal' | 'session'> {
+  /**
+   * Closes the session when no call has used it for so many milliseconds. The next call opens another one. Default: the
+   * session stays open until {@link Sessions.close}.
+   */
+  idleTimeout?: number | undefined
+  /**
+   * Called with the client of each new session, before any caller gets it. Sets up what must be there in each session:
+   * `start(client)` of a Membership or of Services, caches, nodes. Called again after CONNECTIONLOSS. Another error
+   * rejects the calls that wait, and the next call tries again in a new session. Default: none.
+   */
+  setUp?: SessionTask<unknown> | undefined
+}
+
+/**
+ * Options of {@link Sessions.use}, {@link Sessions.withLock} and {@link Sessions.whenReady}.
+ * @example
+ * await using sessions = new Sessions('localhost:2181')
+ * const options: UseOptions = { timeout: 500 }
+ * await sessions.use(options, (client, { signal }) => client.exists('/app', { signal })) // => null
+ */
+export interface UseOptions extends SignalOption {
+  /**
+   * How long the call may wait, in milliseconds, 0 or more: for a session, and then for what it passes its
+   * {@link SessionWait} to. There is no limit if it is greater than 2147483647. Default 5 000.
+   */
+  timeout?: number | undefined
+}
+
+/**
+ * What is left of the wait of a call of {@link Sessions.use}. Has the shape of the options of all calls that wait.
+ * @example
+ * await using sessions = new Sessions('localhost:2181')
+ * const listAll = async (client: Client, { signal }: SessionWait) => (await client.getChildren('/', { signal })).children
+ * await sessions.use({ timeout: 500 }, listAll) // => ['zookeeper']
+ */
+export interface SessionWait {
+  /**
+   * Aborts when the timeout of the call is over, when its own signal aborts, when the session has ended or must be
+   * presumed lost, and when {@link Sessions.close} waits no longer. Pass it to reads and to calls that wait.
+   */
+  signal: AbortSignal
+  /** The rest of the timeout, in milliseconds. Pass it to a lock, which then rejects with TIMEOUT if it is taken. */
+  timeout: number
+}
+
+/**
+ * Whether calls are served now, since when, and why not.
+ * @example
+ * await using sessions = new Sessions('localhost:2181')
+ * await sessions.whenReady()
+ * const status: SessionsStatus = sessions.status
+ * status.isReady // => true
+ * status.state // => 'connected'
+ */
+export interface SessionsStatus {
+  /** True if a server that accepts writes serves the session. */
+  isReady: boolean
+  /**
+   * That of the client, and three of its own. `idle`: there is no session, because no call needs one; `failed`: the same,
+   * because of an error that another attempt cannot mend; the next call tries nevertheless. `closed`: after
+   * {@link Sessions.close} was called.
+   */
+  state: Exclude<State, 'expired' | 'authFailed'> | 'idle' | 'failed'
+  /** When this state began, in milliseconds since 1970. */
+  since: number
+  /** Why the session is not ready: the last error. Undefined if it is ready or idle. */
+  reason: unknown
+}
+
+const ownChecks: Checks<Pick<SessionsOptions, 'idleTimeout' | 'setUp'>> = { idleTimeout: aNumber(), setUp: aFunction }
+const useChecks: Checks<UseOptions> = { ...signalChecks, timeout: aTimeout }
+
+/** A session that is open. */
+interface Live {
+  readonly client: Client
+  /** Aborts when the session has ended or must be presumed lost. */
+  readonly signal: AbortSignal
+  /** When this process was last known to run. */
+  aliveAt: Timestamp
+}
+
+/**
+ * A process that was frozen for this share of T replaces its session. After two thirds of T without a ping, the leader
+ * confirms a session that it still has only 0.27 T later (see life/lease.ts), and a lock would have to wait for that.
+ */
+const FROZEN = 1 / 2
+
+/** The sessions from a first use to the idle end, one after another: one call of supervise(). */
+interface Run {
+  readonly stop: AbortController
+  /** The present session, or the next one. */
+  next: NextSession
+  /** The present session. */
+  live?: Live | undefined
+}
+
+/**
+ * The sessions of a process, for code that is called and does not control when: the handlers of a web service, the
+ * invocations of a function. Opens a session at first use, shares it among all callers, and opens the next one after a
+ * loss, as {@link supervise} does. In between, calls wait for at most their timeout.
+ *
+ * A lock belongs to the session in which it was acquired. If that is lost, the lock is lost too: `held.signal` aborts.
+ * @example
+ * await using sessions = new Sessions('localhost:2181', { sessionTimeout: 10_000 })
+ * const { data } = await sessions.use({ timeout: 500 }, async (client, { signal }) => {
+ *   await client.create('/app', 'v1', { signal })
+ *   return client.getData('/app', { signal })
+ * })
+ * data?.toString() // => 'v1'
+ */
+export class Sessions implements AsyncDisposable {
+  readonly #servers: string
+  readonly #options: ConnectOptions
+  readonly #clock: Clock
+  readonly #idleTimeout: number | undefined
+  readonly #setUp: SessionTask<unknown> | undefined
+  #run: Run | undefined
+  /** The runs that have not ended yet. */
+  readonly #runs = new Set<Promise<void>>()
+  /** How many calls are in hand. */
+  #uses = 0
+  #idleTimer: unknown
+  readonly #onUnused = new Set<() => void>()
+  #isClosed = false
+  /** Aborts when close() waits no longer for the calls in hand. */
+  readonly #abandoned = new AbortController()
+  #status: Omit<SessionsStatus, 'isReady'>
+
+  /**
+   * Opens nothing yet.
+   * @param servers as for `connect`
+   * @param options as for `connect`, and two more. They are copied, so the caller may erase its secrets
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  constructor(servers: string, options: SessionsOptions = {}) {
+    const { idleTimeout, setUp, ...connectOptions } = options
+    const own = { idleTimeout: idleTimeout ?? undefined, setUp: setUp ?? undefined }
+    checked('Sessions', '', own, ownChecks)
+    for (const name of ['signal', 'session'])
+      if (name in options) throw badArguments('Sessions', '', `there is no option '${name}'`)
+    parseConnectString(servers)
+    this.#servers = servers
+    this.#options = keptOptions(connectOptions)
+    this.#clock = nodeSettingsOf(this.#options).clock
+    this.#idleTimeout = own.idleTimeout
+    this.#setUp = own.setUp
+    this.#status = { state: 'idle', since: this.#clock.wallNow(), reason: undefined }
+  }
+
+  /**
+   * Whether calls are served now, since when, and why not. Opens no session: for a probe, call {@link whenReady}.
+   * @example
+   * const sessions = new Sessions('localhost:2181')
+   * await sessions.close()
+   * sessions.status.state // => 'closed'
+   */
+  get status(): SessionsStatus {
+    return { isReady: this.#status.state === 'connected', ...this.#status }
+  }
+
+  /**
+   * Runs a task with the client of the present session. Waits for a session first, at most for the timeout. The limit
+   * is not one for the task: it can pass its `wait` to calls that must not take longer.
+   * @returns the result of the task
+   * @throws the error of the task; the reason of the signal; ZooKeeperError CONNECTIONLOSS if there was no session in
+   * time; CLOSED after {@link close}; AUTHFAILED, PROTOCOL as `connect`; BADARGUMENTS. A call to which the signal of
+   * `wait` was passed rejects with OPERATIONTIMEOUT after the timeout, and with CONNECTIONLOSS, SESSIONEXPIRED or CLOSED
+   * if the session is lost
+   * @example
+   * await using sessions = new Sessions('localhost:2181')
+   * await sessions.use({ timeout: 500 }, (client, { signal }) => client.exists('/app', { signal })) // => null
+   */
+  async use<T>(options: UseOptions, task: (client: Client, wait: SessionWait) => T | Promise<T>): Promise<T> {
+    const { timeout = 5000, signal } = checked('use', '', options, useChecks)
+    if (typeof task !== 'function') throw badArguments('use', '', 'the task must be a function')
+    signal?.throwIfAborted()
+    if (this.#isClosed) throw closedError()
+    const ending = new AbortController()
+    const stops = [signal, this.#abandoned.signal].map(each => forwardAbort(each, ending))
+    const until = this.#clock.now() + timeout
+    let timer: unknown
+    const limit = (error: () => ZooKeeperError) => {
+      const left = Math.max(0, until - this.#clock.now())
+      if (left <= LONGEST_TIMER) timer = this.#clock.setTimeout(() => ending.abort(error()), left)
+    }
+    this.#begin()
+    try {
+      limit(() => this.#noSession(timeout))
+      const live = await this.#whenLive(ending.signal)
+      this.#clock.clearTimeout(timer)
+      stops.push(forwardAbort(live.signal, ending))
+      const result = task(live.client, { signal: ending.signal, timeout: Math.max(0, until - this.#clock.now()) })
+      // After the task has begun, so that the timeouts of its own waits end first: their errors say more.
+      limit(() => new ZooKeeperError('OPERATIONTIMEOUT', { op: 'use', fate: 'unknown', detail: `${timeout} ms` }))
+      return await result
+    } finally {
+      this.#clock.clearTimeout(timer)
+      for (const stop of stops) stop()
+      this.#end()
+    }
+  }
+
+  /**
+   * Runs a function while a lock is held, as {@link Lock.use} does. The timeout limits the wait for the session and the
+   * lock together, and not the function. If the session is lost during the wait, the call waits in the next one. If it
+   * is lost while the function runs, the lock is lost, and the function is not run again.
+   * @param newLock makes the lock in the session of this client
+   * @throws RecipeError TIMEOUT if the lock was not free in time, LOST as `use` of the lock; otherwise as {@link use}
+   * @example
+   * await using sessions = new Sessions('localhost:2181')
+   * const lock = (client: Client) => new Mutex(client, '/locks/order-7')
+   * await sessions.withLock(lock, { timeout: 2_000 }, held => held.validFor() > 0) // => true
+   */
+  async withLock<H, T>(
+    newLock: (client: Client) => UsableLock<H>,
+    options: UseOptions,
+    fn: (held: H) => T | Promise<T>,
+  ): Promise<T> {
+    const { timeout = 5000, signal } = checked('withLock', '', options, useChecks)
+    if (typeof newLock !== 'function') throw badArguments('withLock', '', 'the first argument must be a function')
+    if (typeof fn !== 'function') throw badArguments('withLock', '', 'the last argument must be a function')
+    const until = this.#clock.now() + timeout
+    let left = timeout
+    for (;;) {
+      let used: Client | undefined
+      let hasBegun = false as boolean
+      const begin = (held: H) => {
+        hasBegun = true
+        return fn(held)
+      }
+      const task = (client: Client, wait: SessionWait) => {
+        used = client
+        return newLock(client).use(begin, wait)
+      }
+      try {
+        return await this.use({ timeout: left, signal }, task)
+      } catch (error) {
+        left = until - this.#clock.now()
+        const isLost = used?.validFor() === 0
+        if (hasBegun || !isLost || left <= 0 || this.#isClosed || signal?.aborted) throw error
+      }
+    }
+  }
+
+  /**
+   * Resolves when a session serves calls. Opens one if there is none: for a probe, or for a start that must fail early.
+   * @throws ZooKeeperError as {@link use}; the reason of the signal
+   * @example
+   * await using sessions = new Sessions('localhost:2181')
+   * await sessions.whenReady({ timeout: 1_000 })
+   * sessions.status.isReady // => true
+   */
+  whenReady(options: UseOptions = {}): Promise<void> {
+    return this.use(options, () => undefined)
+  }
+
+  /**
+   * Ends everything in order: refuses new calls with CLOSED, waits for those in hand, then closes the session. After the
+   * timeout it waits no longer: the signals of the calls in hand abort, and the session is closed, with all their locks.
+   * May be called again, also with a shorter timeout. Default: it waits without limit.
+   * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * const sessions = new Sessions('localhost:2181')
+   * const reading = sessions.use({}, client => client.exists('/app'))
+   * await sessions.close({ timeout: 20_000 })
+   * await reading // => null
+   * await sessions.whenReady() // throws CLOSED
+   */
+  async close(options: CloseOptions = {}): Promise<void> {
+    const { timeout = Infinity } = checked('close', '', options, closeChecks)
+    this.#isClosed = true
+    this.#clock.clearTimeout(this.#idleTimer)
+    this.#enter('closed')
+    if (this.#uses > 0) await this.#unused(timeout)
+    if (!this.#abandoned.signal.aborted) this.#abandoned.abort(closedError())
+    this.#stop()
+    await Promise.all(this.#runs)
+  }
+
+  /** Calls {@link close}, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  // The calls in hand
+
+  #begin(): void {
+    this.#replaceIfFrozen()
+    this.#uses++
+    this.#clock.clearTimeout(this.#idleTimer)
+  }
+
+  #end(): void {
+    if (--this.#uses > 0) return
+    for (const onUnused of this.#onUnused) onUnused()
+    if (this.#idleTimeout === undefined || this.#run === undefined || this.#isClosed) return
+    this.#idleTimer = this.#clock.setTimeout(() => {
+      this.#stop()
+      this.#enter('idle')
+    }, this.#idleTimeout)
+  }
+
+  /** Resolves when no call is in hand, or after the timeout. */
+  #unused(timeout: number): Promise<void> {
+    return new Promise(resolve => {
+      const end = () => {
+        this.#clock.clearTimeout(timer)
+        this.#onUnused.delete(end)
+        resolve()
+      }
+      const timer = timeout <= LONGEST_TIMER ? this.#clock.setTimeout(end, timeout) : undefined
+      this.#onUnused.add(end)
+    })
+  }
+
+  /** Waits for a session that serves calls. */
+  async #whenLive(ending: AbortSignal): Promise<Live> {
+    const readOnly = this.#options.readOnly ?? false
+    for (;;) {
+      const live = await untilAborted((this.#run ?? this.#start()).next.promise, ending)
+      // A process that was stopped for too long learns here, and not by a timer, that it has lost its session.
+      live.client.validFor()
+      if (live.signal.aborted) continue
+      if (live.client.state === 'connected') return live
+      try {
+        await untilAborted(live.client.whenConnected({ signal: ending, readOnly }), live.signal)
+        return live
+      } catch (error) {
+        if (!hasAborted(live.signal)) throw error
+        ending.throwIfAborted()
+      }
+    }
+  }
+
+  #noSession(timeout: number): ZooKeeperError {
+    const { reason } = this.#status
+    const why = reason instanceof Error ? `: ${reason.message}` : ''
+    const detail = `there was no session within ${timeout} ms${why}`
+    return new ZooKeeperError('CONNECTIONLOSS', { op: 'use', fate: 'notSent', detail, cause: reason })
+  }
+
+  // The sessions
+
+  #start(): Run {
+    const run: Run = { stop: new AbortController(), next: nextSession() }
+    this.#run = run
+    this.#enter('connecting')
+    const { signal } = run.stop
+    const onConnectionError = (error: ZooKeeperError) => {
+      if (this.#run === run && this.#status.state !== 'connected') this.#status.reason = error
+      this.#options.onConnectionError?.(error)
+    }
+    const options = { ...this.#options, signal, onConnectionError }
+    const supervised = supervise(this.#servers, options, (client, lost) => this.#serve(run, client, lost))
+    const onEnd = (failure?: unknown) => {
+      this.#runs.delete(ended)
+      const isPresent = this.#run === run
+      if (isPresent) this.#run = undefined
+      if (failure !== undefined) {
+        run.next.reject(failure)
+        if (isPresent) this.#enter('failed', failure)
+        return
+      }
+      // A task has closed the client.
+      if (this.#uses > 0) run.next.resolve(this.#start().next.promise)
+      else this.#enter('idle')
+    }
+    const ended: Promise<void> = supervised.then(() => onEnd(), onEnd)
+    this.#runs.add(ended)
+    return run
+  }
+
+  /** Opens a new session if the process was frozen, unless calls are in hand, whose locks would be lost. */
+  #replaceIfFrozen(): void {
+    const live = this.#run?.live
+    if (live === undefined) return
+    const now = readClocks(this.#clock)
+    const isFrozen = remaining(live.aliveAt, live.client.sessionTimeout * FROZEN, now) === 0
+    live.aliveAt = now
+    if (!isFrozen || this.#uses > 0) return
+    this.#stop()
+    this.#start()
+  }
+
+  #stop(): void {
+    const run = this.#run
+    this.#run = undefined
+    run?.stop.abort(closedError())
+  }
+
+  /** The task of supervise(): makes the session that of all callers, until it is lost. */
+  async #serve(run: Run, client: Client, lost: AbortSignal): Promise<void> {
+    const setUp = this.#setUp
+    if (setUp !== undefined) await client.retry(() => Promise.resolve(setUp(client, lost)), { signal: lost })
+    lost.throwIfAborted()
+    const onState = (state: State) => {
+      if (this.#run === run && (state === 'suspended' || state === 'connected' || state === 'connectedReadOnly'))
+        this.#enter(state)
+    }
+    const live = { client, signal: lost, aliveAt: readClocks(this.#clock) }
+    let timer: unknown
+    const beat = () => {
+      timer = this.#clock.setTimeout(beat, (client.sessionTimeout * FROZEN) / 3)
+      this.#replaceIfFrozen()
+    }
+    await new Promise<void>(resolve => {
+      onAbort(lost, () => {
+        client.off('state', onState)
+        this.#clock.clearTimeout(timer)
+        run.live = undefined
+        run.next = nextSession()
+        if (this.#run === run) this.#enter('connecting', client.leaseSignal.reason)
+        resolve()
+      })
+      client.on('state', onState)
+      onState(client.state)
+      run.live = live
+      run.next.resolve(live)
+      beat()
+    })
+  }
+
+  #enter(state: SessionsStatus['state'], reason: unknown = this.#status.reason): void {
+    const known = this.#status
+    const next = this.#isClosed ? 'closed' : state
+    const since = next === known.state ? known.since : this.#clock.wallNow()
+    const isFine = next === 'connected' || next === 'idle' || next === 'closed'
+    this.#status = { state: next, since, reason: isFine ? undefined : reason }
+  }
+}
+
+/** What {@link Sessions.withLock} needs of a lock. All locks of `zkwire/recipes` have it. */
+export interface UsableLock<H> {
+  /** Runs the function while the lock is held. The options limit the wait for the lock. */
+  use<T>(fn: (held: H) => T | Promise<T>, options: SessionWait): Promise<T>
+}
+
+/** A function, because TypeScript does not know that a signal may abort during an await. */
+const hasAborted = (signal: AbortSignal): boolean => signal.aborted
+
+const closedError = () => new ZooKeeperError('CLOSED', { op: 'use', fate: 'notSent' })
+
+interface NextSession {
+  readonly promise: Promise<Live>
+  readonly resolve: (live: Live | Promise<Live>) => void
+  readonly reject: (error: unknown) => void
+}
+
+function nextSession(): NextSession {
+  let resolve!: NextSession['resolve']
+  let reject!: NextSession['reject']
+  const promise = new Promise<Live>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  // A rejection is reported to the calls that wait, and there may be none.
+  promise.catch(() => undefined)
+  return { promise, resolve, reject }
+}
