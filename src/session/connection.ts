@@ -1,5 +1,6 @@
 // One connection to one server: the handshake, frames in both directions, and the requests in flight.
 import { readClocks, type Clock, type Timestamp } from '../runtime/clock.ts'
+import { hostPortOf } from '../runtime/host-port.ts'
 import {
   ConnectRequest,
   encodeRequest,
@@ -38,7 +39,6 @@ import {
   CLOSED_EARLY,
   failureOfHandshake,
   failureToOpen,
-  hostPortOf,
   temporary,
   type AttemptFailure,
 } from './servers/failed-attempts.ts'

@@ -1,12 +1,12 @@
 // Counters, channels of node:diagnostics_channel and lines of a debug log, for observers outside this package. The
 // channels of the locks are in recipes/locks/acquiring.ts.
 import type { Clock } from '../runtime/clock.ts'
+import { hostPortOf } from '../runtime/host-port.ts'
 import { channel } from 'node:diagnostics_channel'
 import { hex64, ZooKeeperError, type TypeOf, type WatcherEvent } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
 import type { Request } from './requests/request.ts'
 import type { State } from './life/states.ts'
-import { hostPortOf } from './servers/failed-attempts.ts'
 
 /** Writes one line to a debug log. Lines contain no secrets. */
 export type DebugLog = (line: string) => void

@@ -4,6 +4,7 @@ import { CallbackRunner } from '../runtime/callbacks.ts'
 import { ClockJumps } from '../runtime/clock-jumps.ts'
 import { LONGEST_TIMER, type Timestamp } from '../runtime/clock.ts'
 import { deferred, type Deferred } from '../runtime/deferred.ts'
+import { hostPortOf } from '../runtime/host-port.ts'
 import {
   longOf,
   ZooKeeperError,
@@ -31,7 +32,7 @@ import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
 import type { Request } from './requests/request.ts'
 import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
 import { ServerVersions } from './requests/server-version.ts'
-import { hostPortOf, temporary, type AttemptFailure } from './servers/failed-attempts.ts'
+import { temporary, type AttemptFailure } from './servers/failed-attempts.ts'
 import {
   HostProvider,
   type HostProviderOwner,

@@ -5,6 +5,7 @@ import { unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
 import type { Address } from '../../transport/transport.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { hostPortOf } from '../../runtime/host-port.ts'
 import { command, type Target } from '../runner/command.ts'
 import {
   findingsOf,
@@ -165,7 +166,7 @@ async function tryWrite(zk: Client, clock: Clock): Promise<Pick<SessionReport, '
 }
 
 function rowsOf({ host, port, addresses }: HostReport): string[][] {
-  const name = escaped(`${host}:${port}`)
+  const name = escaped(hostPortOf({ host, port }))
   if (addresses.length === 0) return [[name, 'unknown name']]
   return addresses.map(({ address, plain, tls }) => [
     name,

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { untilAborted } from '../../runtime/abort.ts'
+import { hostPortOf } from '../../runtime/host-port.ts'
 import { command } from '../runner/command.ts'
 import { CommandError, statuses } from '../runner/failure.ts'
 import { portOf } from '../runner/values.ts'
@@ -28,8 +29,8 @@ export const playground = command({
     const port = portOf(values.port) ?? 8181
     const server = await listen(await pageText(), port, values.host ?? '127.0.0.1')
     try {
-      const { address, port: bound, family } = server.address() as AddressInfo
-      const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}/`
+      const { address, port: bound } = server.address() as AddressInfo
+      const url = `http://${hostPortOf({ host: address, port: bound })}/`
       await out.show({ url }, () => url)
       return await untilAborted(new Promise<never>(() => undefined), signal)
     } finally {

@@ -1,6 +1,7 @@
 // `zkwire trace`.
 import { parseConnectString } from '../../session/servers/connect-string.ts'
 import type { Address } from '../../transport/transport.ts'
+import { hostPortOf } from '../../runtime/host-port.ts'
 import { pause } from '../../runtime/pause.ts'
 import { untilAborted } from '../../runtime/abort.ts'
 import { LinePrinter, lineOptions } from '../conversation/line-printer.ts'
@@ -9,7 +10,7 @@ import { aligned } from '../nodes/stat-text.ts'
 import { UsageError } from '../runner/failure.ts'
 import { escaped } from '../runner/text.ts'
 import { secondsOf } from '../runner/values.ts'
-import { shownHost, TraceProxy, type OnConnection } from '../trace/proxy.ts'
+import { TraceProxy, type OnConnection } from '../trace/proxy.ts'
 import { Traffic, type TrafficRow } from '../trace/traffic.ts'
 
 /** How many characters wait for a reader of the output that is slow. The proxy must not wait for it. */
@@ -61,8 +62,7 @@ export const trace = command({
     }
     const proxy = await TraceProxy.start(listen, target, onConnection)
     try {
-      const { host, port } = proxy.address
-      await err.line(`listening on ${shownHost(host)}:${port}, forwarding to ${argument('TARGET')}`)
+      await err.line(`listening on ${hostPortOf(proxy.address)}, forwarding to ${argument('TARGET')}`)
       while (every !== undefined && !signal.aborted) {
         await pause(clock, every * 1000, signal)
         const [at, rows] = [seconds(), traffic.take()]

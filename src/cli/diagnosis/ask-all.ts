@@ -1,5 +1,6 @@
 // Asks each server of a connect string for four-letter words.
 import type { Clock } from '../../runtime/clock.ts'
+import { hostPortOf } from '../../runtime/host-port.ts'
 import type { Target } from '../runner/command.ts'
 import { CommandError, statuses } from '../runner/failure.ts'
 import { escaped } from '../runner/text.ts'
@@ -42,7 +43,7 @@ export async function askAll<W extends string>(
   await Promise.all(
     (await serversOf(servers)).flatMap(({ host, port }) =>
       words.map(async word => {
-        const server = `${host}:${port}`
+        const server = hostPortOf({ host, port })
         const secure = tls ? tlsFor(host, tls) : undefined
         const options = { tls: secure, timeout: TIMEOUT, clock, longest: LONGEST_ANSWER }
         const answer = await ask({ host, port }, word, options)

@@ -1,6 +1,7 @@
 // What `doctor` has measured, and what is wrong, in sentences. This folder asks servers how they are.
 // May import: cli/runner/command.ts, cli/runner/failure.ts, cli/runner/text.ts, runtime/clock.ts,
-// session/servers/connect-string.ts, transport.
+// runtime/host-port.ts, session/servers/connect-string.ts, transport.
+import { hostPortOf } from '../../runtime/host-port.ts'
 
 /** One address of a host, and what it answers. */
 interface AddressReport {
@@ -95,7 +96,7 @@ export function findingsOf(diagnosis: Diagnosis): string[] {
 /** Returns a sentence for each thing that works now and is a risk in production, and for what could not be checked. */
 export function risksOf({ hosts, usesTls, sendsCredentials, session }: Diagnosis): string[] {
   const servers = hosts.flatMap(({ host, port, addresses }) =>
-    addresses.map(({ plain, tls }) => ({ name: `${host}:${port}`, ...(usesTls ? tls : plain) })),
+    addresses.map(({ plain, tls }) => ({ name: hostPortOf({ host, port }), ...(usesTls ? tls : plain) })),
   )
   const voters = session?.members?.filter(({ role }) => role === 'participant').length ?? 0
   return [
@@ -126,7 +127,7 @@ export function risksOf({ hosts, usesTls, sendsCredentials, session }: Diagnosis
 }
 
 function hostFindings({ host, port, addresses, why }: HostReport, usesTls: boolean): string[] {
-  const name = `${host}:${port}`
+  const name = hostPortOf({ host, port })
   if (addresses.length === 0) return [`${host} is an unknown name (${why}): check the spelling and the DNS.`]
   return addresses.flatMap(({ address, plain, tls }) => {
     const at = address === host ? name : `${name} (${address})`

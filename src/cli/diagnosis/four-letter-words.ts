@@ -2,6 +2,7 @@
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Clock } from '../../runtime/clock.ts'
+import { messageOfSystem } from '../../runtime/host-port.ts'
 import type { TlsOptions } from '../../transport/tls.ts'
 import type { Address } from '../../transport/transport.ts'
 
@@ -44,9 +45,9 @@ export function ask({ host, port }: Address, word: string, options: AskOptions):
       if (length > longest) end({ is: 'failure', why: `answers more than ${longest} bytes` })
       else chunks.push(chunk)
     })
-    socket.on('error', ({ code, message }: NodeJS.ErrnoException) =>
+    socket.on('error', (error: NodeJS.ErrnoException) =>
       // Servers without TLS close the connection at its first byte, and Node's message says so in twelve words.
-      end({ is: 'failure', why: code === 'ECONNRESET' ? 'closed the connection' : message }),
+      end({ is: 'failure', why: error.code === 'ECONNRESET' ? 'closed the connection' : messageOfSystem(error) }),
     )
     socket.on('close', () => end({ is: 'text', text: String(Buffer.concat(chunks)), ms: clock.now() - startedAt }))
   })

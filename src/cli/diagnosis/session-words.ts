@@ -1,4 +1,5 @@
 // What the answers to cons, dump, wchc, wchp and mntr say of sessions and watches (org.apache.zookeeper.server.command).
+import { hostPortOf } from '../../runtime/host-port.ts'
 
 /** A connection, as `cons` lists it. */
 export interface ConnectionReport {
@@ -13,11 +14,13 @@ export interface ConnectionReport {
 
 /** Reads lines such as ` /10.0.0.7:40000[1](queued=0,recved=4,sent=4,sid=0x1,…,to=30000,…)`. */
 export function connectionsIn(cons: string): ConnectionReport[] {
-  return [...cons.matchAll(/^ \/?(\S+)\[\d+\]\((.*)\)$/gm)].flatMap(([, address = '', list = '']) => {
+  return [...cons.matchAll(/^ \/?(\S+):(\d+)\[\d+\]\((.*)\)$/gm)].flatMap(([, host = '', port = '', list = '']) => {
     const fields = new Map(list.split(',').map(field => field.split('=') as [string, string]))
     const session = fields.get('sid')
     // A connection that asks for a word has no session.
     if (session === undefined || session === '0x0') return []
+    // Java before 14 writes an IPv6 address without brackets.
+    const address = hostPortOf({ host, port })
     return [{ session, address, timeout: Number(fields.get('to')), requests: Number(fields.get('recved')) }]
   })
 }

@@ -1,6 +1,7 @@
 // The failures of a command: exit statuses, and one line for each failure.
 import { ZooKeeperError, isCode, type ErrorCode } from '../../protocol/index.ts'
 import { mostSimilar } from '../../protocol/option-checks.ts'
+import { messageOfSystem } from '../../runtime/host-port.ts'
 import { RecipeError } from '../../recipes/node/recipe-error.ts'
 import { escaped } from './text.ts'
 
@@ -74,7 +75,7 @@ const recipeStatuses: Partial<Record<RecipeError['code'], number>> = { TIMEOUT: 
 /** Returns one line for an error, or undefined if the user needs none. */
 export function messageOf(error: unknown): string | undefined {
   if (error instanceof Interrupted || error instanceof OutputClosed) return undefined
-  const text = (error instanceof Error ? error.message : String(error)).replace('with addAuth()', 'by --auth')
+  const text = (error instanceof Error ? messageOfSystem(error) : String(error)).replace('with addAuth()', 'by --auth')
   return escaped(statusOf(error) === statuses.internal ? `this is a bug of zkwire: ${text}` : text)
 }
 

@@ -1,7 +1,8 @@
 // A TCP proxy that forwards all bytes unchanged, and reports each frame.
-// May import: cli/conversation/conversation.ts, protocol/index.ts, transport/transport.ts.
+// May import: cli/conversation/conversation.ts, protocol/index.ts, runtime/host-port.ts, transport/transport.ts.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { hostPortOf, messageOfSystem } from '../../runtime/host-port.ts'
 import type { Address } from '../../transport/transport.ts'
 import { Conversation, type Line } from '../conversation/conversation.ts'
 
@@ -53,7 +54,7 @@ export class TraceProxy {
 
   #forward(near: Socket): void {
     const [address, port] = [near.remoteAddress ?? 'an unknown address', near.remotePort ?? 'unknown']
-    const onLine = this.#onConnection({ number: ++this.#connections, client: `${shownHost(address)}:${port}` })
+    const onLine = this.#onConnection({ number: ++this.#connections, client: hostPortOf({ host: address, port }) })
     const report = (sentence: string) => onLine({ sentence, dump: '', isPing: false })
     const conversation = new Conversation(onLine)
     const far = connect({ ...this.#target, noDelay: true, allowHalfOpen: true })
@@ -65,7 +66,7 @@ export class TraceProxy {
       this.#sockets.add(source)
       source.on('data', chunk => conversation.push(from, chunk))
       source.pipe(sink)
-      source.on('error', error => report(`the connection to the ${from} failed: ${error.message}`))
+      source.on('error', error => report(`the connection to the ${from} failed: ${messageOfSystem(error)}`))
       source.on('close', () => {
         this.#sockets.delete(source)
         sink.destroy()
@@ -77,6 +78,3 @@ export class TraceProxy {
     })
   }
 }
-
-/** Returns a host as it stands before a port: an IPv6 address in brackets. */
-export const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)

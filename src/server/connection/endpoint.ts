@@ -1,4 +1,5 @@
 // The address at which clients reach a server: a TCP port, or a name for the connections within the process.
+import { hostPortOf } from '../../runtime/host-port.ts'
 import { listenTcp, type Listener } from '../../transport/listen.ts'
 import { memoryDial } from '../../transport/memory.ts'
 import type { Address, Dial } from '../../transport/transport.ts'
@@ -39,8 +40,7 @@ export class Endpoint {
   }
 
   get connectString(): string {
-    const { host, port } = this.address
-    return `${host.includes(':') ? `[${host}]` : host}:${port}`
+    return hostPortOf(this.address)
   }
 
   /** Refuses connections. Resolves when the accepted ones are closed; their owner must close them. */

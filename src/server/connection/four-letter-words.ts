@@ -1,5 +1,6 @@
 // The four-letter words: commands of operators and monitoring tools (org.apache.zookeeper.server.command).
 import { hex64 } from '../../protocol/index.ts'
+import { hostPortOf } from '../../runtime/host-port.ts'
 import { BACKLOG } from '../../transport/listen.ts'
 import type { Address } from '../../transport/transport.ts'
 import { digestOf } from '../database/tree-digest.ts'
@@ -193,7 +194,7 @@ const shortNames: Readonly<Record<string, string>> = {
 const nodeCount = ({ database }: ServerCore): number => database.tree.size + 1
 
 /** Formats an address as Java's InetSocketAddress.toString(). */
-const peer = ({ host, port }: Address): string => (host.includes(':') ? `/[${host}]:${port}` : `/${host}:${port}`)
+const peer = (address: Address): string => `/${hostPortOf(address)}`
 
 const listed = (head: string, lines: Iterable<string>): string =>
   `${head}\n${[...lines].map(line => `\t${line}\n`).join('')}`

@@ -11,6 +11,7 @@ import {
   type ZooKeeperError,
 } from '../../protocol/index.ts'
 import * as operations from '../../protocol/operations.ts'
+import { hostPortOf } from '../../runtime/host-port.ts'
 import type { Watch } from '../watches/one-shot-watches.ts'
 import type { WatchManager } from '../watches/watch-manager.ts'
 import { Backlog } from './backlog.ts'
@@ -307,8 +308,8 @@ const mayLeave = (connection: RequestSender, request: Request): boolean =>
   connection.version.lacks(request.since) || connection.takes(request)
 
 const droppedAgain = ({ address }: RequestSender, { op, since }: Request): string =>
-  `${address.host}:${address.port} has closed several connections in a row after a ${op.name}, which came with 3.${since}, ` +
+  `${hostPortOf(address)} has closed several connections in a row after a ${op.name}, which came with 3.${since}, ` +
   'so it seems not to know it; from now on an older operation is sent in its place'
 
 const lacking = ({ address }: RequestSender, { since, op }: Request): string =>
-  `${address.host}:${address.port} has no ${op.name}${since > 0 ? `, which came with 3.${since}` : ''}`
+  `${hostPortOf(address)} has no ${op.name}${since > 0 ? `, which came with 3.${since}` : ''}`

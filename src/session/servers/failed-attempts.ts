@@ -1,5 +1,6 @@
 // The failed attempts to connect: why each server was not used, and whether another attempt may succeed. Pure.
-import { PermanentError, type Address } from '../../transport/transport.ts'
+import { messageOfSystem } from '../../runtime/host-port.ts'
+import { PermanentError } from '../../transport/transport.ts'
 
 /**
  * When another attempt at the same server may succeed. `temporary`: at any time. `absent`: when a ZooKeeper server is
@@ -41,7 +42,7 @@ export function failureToOpen(cause: Error): AttemptFailure {
   if (cause instanceof PermanentError) return { detail: cause.message, outlook: 'permanent' }
   const errors = ('errors' in cause ? cause.errors : [cause]) as (Error & { code?: string })[]
   const [meaning, ...others] = new Set(errors.map(({ code = '' }) => meaningOf(code)))
-  const reasons = errors.map(({ message }) => message).join(', ')
+  const reasons = errors.map(messageOfSystem).join(', ')
   const isAbsent = errors.every(({ code = '' }) => code in absentCodes)
   const what = meaning !== undefined && others.length === 0 ? meaning : 'the connection could not be opened'
   return { detail: `${what} (${reasons})`, outlook: isAbsent ? 'absent' : 'temporary' }
@@ -60,8 +61,6 @@ export function failureOfHandshake(chunk: Buffer, problem: string): AttemptFailu
 }
 
 const LONGEST_QUOTE = 60
-
-export const hostPortOf = ({ host, port }: Address): string => `${host}:${port}`
 
 /** The last failure of each server. */
 export class FailedAttempts {

@@ -2,12 +2,13 @@
 // another server.
 // May import: transport, protocol, runtime.
 import type { Clock } from '../../runtime/clock.ts'
+import { hostPortOf } from '../../runtime/host-port.ts'
 import type { Random } from '../../runtime/random.ts'
 import { badArguments, type ZooKeeperError } from '../../protocol/index.ts'
 import type { Address, Dial } from '../../transport/transport.ts'
 import { Backoff } from './backoff.ts'
 import type { ConnectString } from './connect-string.ts'
-import { FailedAttempts, hostPortOf, type AttemptFailure } from './failed-attempts.ts'
+import { FailedAttempts, type AttemptFailure } from './failed-attempts.ts'
 import { HostList } from './hosts.ts'
 import { answering, HostSearch, writable, type Search } from './host-search.ts'
 import type { NewSrvHosts, SrvHosts, SrvHostsOwner } from './srv-hosts.ts'

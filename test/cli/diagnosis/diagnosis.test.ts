@@ -33,6 +33,15 @@ describe('zkwire doctor', () => {
     expect(findingsOf(ensemble)).to.deep.equal([])
   })
 
+  it('writes an IPv6 address in brackets', () => {
+    const host = { host: 'fd00::1', port: 2181, addresses: [{ address: 'fd00::1', plain: no, tls: no }] }
+    const silent = findingsOf({ ...ensemble, hosts: [host] })
+    expect(silent[0]).to.match(/^\[fd00::1\]:2181 does not answer/)
+    const denied = serverReportOf('srvr is not executed because it is not in the whitelist.\n', 1)
+    const addresses = [{ address: 'fd00::1', plain: denied, tls: no }]
+    expect(risksOf({ ...ensemble, hosts: [{ ...host, addresses }] })[0]).to.match(/^\[fd00::1\]:2181: version/)
+  })
+
   it('finds no risk in an ensemble of three servers that can all be checked', () => {
     expect(risksOf(ensemble)).to.deep.equal([])
   })

@@ -17,7 +17,7 @@ describe('the sessions in the answer to', () => {
       ' /127.0.0.1:37132[0](queued=0,recved=1,sent=0)\n' +
       ' /0:0:0:0:0:0:0:1:37128[1](queued=0,recved=4,sent=4,sid=0x10001e349d60000,lop=GETC,est=1795477100275,to=10000)\n\n'
     expect(connectionsIn(cons)).to.deep.equal([
-      { session: '0x10001e349d60000', address: '0:0:0:0:0:0:0:1:37128', timeout: 10_000, requests: 4 },
+      { session: '0x10001e349d60000', address: '[0:0:0:0:0:0:0:1]:37128', timeout: 10_000, requests: 4 },
     ])
   })
 

@@ -3,7 +3,6 @@ import {
   FailedAttempts,
   failureOfHandshake,
   failureToOpen,
-  hostPortOf,
   temporary,
   type AttemptFailure,
 } from '../../../src/session/servers/failed-attempts.ts'
@@ -77,23 +76,18 @@ describe('failureToOpen', () => {
   })
 
   it('names each address of a name, and expects a server soon if one address only timed out', () => {
-    const refused = systemError('ECONNREFUSED', 'connect ECONNREFUSED ::1:1')
+    const at = { address: '::1', port: 1 }
+    const refused = Object.assign(systemError('ECONNREFUSED', 'connect ECONNREFUSED ::1:1'), at)
     const both = new AggregateError([refused, systemError('ECONNREFUSED')], '')
     expect(failureToOpen(both)).to.deep.equal({
-      detail: 'connection refused (connect ECONNREFUSED ::1:1, connect ECONNREFUSED 127.0.0.1:1)',
+      detail: 'connection refused (connect ECONNREFUSED [::1]:1, connect ECONNREFUSED 127.0.0.1:1)',
       outlook: 'absent',
     })
     const mixed = new AggregateError([refused, systemError('ETIMEDOUT')], '')
     expect(failureToOpen(mixed)).to.deep.equal({
-      detail: 'the connection could not be opened (connect ECONNREFUSED ::1:1, connect ETIMEDOUT 127.0.0.1:1)',
+      detail: 'the connection could not be opened (connect ECONNREFUSED [::1]:1, connect ETIMEDOUT 127.0.0.1:1)',
       outlook: 'temporary',
     })
-  })
-})
-
-describe('the name of a server in messages', () => {
-  it('is its host and port', () => {
-    expect(hostPortOf({ host: 'zk1', port: 2181 })).to.equal('zk1:2181')
   })
 })
 
