@@ -1,7 +1,7 @@
 // Describes frames to people: a sentence and an annotated hex dump, both from the declarations that decode the frame.
 import { Annotator, formatFields, formatName, nameIn, operationsByOpcode } from './annotator.ts'
 import type { Codec, TypeOf } from './codec.ts'
-import { eventTypes, xids } from './constants.ts'
+import { eventTypes, opcodes, xids } from './constants.ts'
 import { codeOf } from './errors.ts'
 import { hex64 } from './hex.ts'
 import type { Operation } from './operation.ts'
@@ -19,7 +19,7 @@ export interface Explanation {
   from: 'client' | 'server' | 'unknown'
   /**
    * The operation's name, 'connect' or 'event'. Several names joined by ' or ' if the bytes fit the replies of all of
-   * them. '' if the bytes do not determine it.
+   * them. '' if the bytes do not determine it, or if they are a request that cannot be read.
    */
   op: string
   /** The xid of the request or the event. Undefined for a connect frame and for unknown bytes. */
@@ -69,6 +69,10 @@ export function explain(bytes: Uint8Array, options: ExplainOptions = {}): Explan
       const summary = interpret(annotator)
       if (summary !== undefined) return { ...summary, dump: annotator.dump() }
     }
+  return unreadRequest(bytes, options) ?? unknownFrame(bytes)
+}
+
+function unknownFrame(bytes: Uint8Array): Explanation {
   const shown = Math.min(bytes.length, SAFE_PREFIX)
   const annotator = new Annotator(bytes, shown)
   if (shown > 0) annotator.annotate(0, shown, '', '')
@@ -78,6 +82,34 @@ export function explain(bytes: Uint8Array, options: ExplainOptions = {}): Explan
     op: '',
     xid: undefined,
     sentence: `${bytes.length} bytes of no known frame`,
+    dump: annotator.dump(),
+  }
+}
+
+/** The largest opcode that bytes may have that are not known to be a request. ClickHouse Keeper's are near 500. */
+const LARGEST_GUESS = 0xffff
+
+/**
+ * Describes a request whose operation is unknown, as those of ClickHouse Keeper are, or whose body does not fit it.
+ * Returns undefined if the bytes cannot be one.
+ */
+function unreadRequest(bytes: Uint8Array, { from, first }: ExplainOptions): Explanation | undefined {
+  if (from === 'server' || first === true) return undefined
+  const [start = 0] = startsOf(bytes)
+  const annotator = new Annotator(bytes, start)
+  if (start > 0) annotator.annotate(0, start, 'length', String(bytes.length - start))
+  const header = annotator.read(r.RequestHeader)
+  if (header === undefined || header.type <= 0) return undefined
+  const isKnown = operationsByOpcode().has(header.type)
+  // Without the sender or the length, almost any bytes could be such a request.
+  if (from === undefined && (start === 0 || header.xid < 0 || isKnown || header.type > LARGEST_GUESS)) return undefined
+  const what = `${annotator.remaining} bytes ${isKnown ? 'that are no such request' : 'of an unknown operation'}`
+  annotator.concealRest()
+  return {
+    from: 'client',
+    op: '',
+    xid: header.xid,
+    sentence: `client ${xidLabel(header.xid)}${labelOf(header.type)}: ${what}`,
     dump: annotator.dump(),
   }
 }
@@ -104,25 +136,27 @@ type Summary = Omit<Explanation, 'dump'>
 type Interpretation = (annotator: Annotator) => Summary | undefined
 
 function interpretations({ from, opcode, first }: ExplainOptions): Interpretation[] {
-  const operation = opcode === undefined ? undefined : operationsByOpcode().get(opcode)
+  const asked = opcode === undefined ? undefined : { opcode, operation: operationsByOpcode().get(opcode) }
   const byEnd: Record<'client' | 'server', Interpretation[]> = {
     client: first === true ? [] : [request],
     server:
       first === true
-        ? [failure(undefined)]
+        ? [refusal]
         : [
             event,
             headerOnly(xids.ping),
             headerOnly(xids.auth),
             headerOnly(xids.setWatches),
-            failure(operation?.name),
-            ...replies(operation),
+            failure(asked),
+            ...replies(asked),
           ],
   }
-  // Connect frames are tried first: they start with protocol version 0, which is never the xid of a request.
+  // Connect frames are tried first: they start with protocol version 0. Few clients give a request the xid 0.
   if (first !== false) {
     byEnd.client.unshift(connectRequest(r.ConnectRequest), connectRequest(r.LegacyConnectRequest))
-    byEnd.server.unshift(connectResponse(r.ConnectResponse), connectResponse(r.LegacyConnectResponse))
+    // What answers a request is none, though a reply to the xid 0 can look like one.
+    if (asked === undefined)
+      byEnd.server.unshift(connectResponse(r.ConnectResponse), connectResponse(r.LegacyConnectResponse))
   }
   return from === undefined ? [...byEnd.client, ...byEnd.server] : byEnd[from]
 }
@@ -199,20 +233,32 @@ const headerOnly =
     }
   }
 
+/** The answer to a connect request that the server cannot accept: a reply header, which answers no xid. */
+const refusal: Interpretation = annotator => {
+  const header = annotator.read(r.ReplyHeader)
+  if (header === undefined || header.err >= 0 || annotator.remaining > 0) return undefined
+  return replySummary({ ...header, xid: undefined }, '', outcome(header.err))
+}
+
+/** What is known of the request that a reply answers. `operation` is undefined if its opcode is unknown. */
+type Asked = { opcode: number; operation: Operation<unknown, unknown> | undefined } | undefined
+
 const failure =
-  (op: string | undefined): Interpretation =>
+  (asked: Asked): Interpretation =>
   annotator => {
     const header = annotator.read(r.ReplyHeader)
     if (header === undefined || header.err >= 0 || annotator.remaining > 0) return undefined
-    return replySummary(header, op, outcome(header.err))
+    return unreadReply(header, asked, outcome(header.err))
   }
 
 /**
- * Returns interpretations as a reply to `operation`. If `operation` is undefined, the first one tries all operations.
- * It names those whose response fits exactly, provided that they share one codec.
+ * Returns interpretations as a reply to the request. If that is unknown, the first one tries all operations. It names
+ * those whose response fits exactly, provided that they share one codec.
  */
-function replies(operation: Operation<unknown, unknown> | undefined): Interpretation[] {
-  if (operation !== undefined) return [success(operation.response, operation.name), unparsedReply(operation.name)]
+function replies(asked: Asked): Interpretation[] {
+  const operation = asked?.operation
+  if (operation !== undefined) return [success(operation.response, operation.name), unparsedReply(asked)]
+  if (asked !== undefined) return [unparsedReply(asked)]
   return [
     annotator => {
       // Before each operation is tried, because each attempt that fails takes long.
@@ -232,7 +278,7 @@ function replies(operation: Operation<unknown, unknown> | undefined): Interpreta
 
 function successHeader(annotator: Annotator): TypeOf<typeof r.ReplyHeader> | undefined {
   const header = annotator.read(r.ReplyHeader)
-  return header === undefined || header.xid <= 0 || header.err !== 0 ? undefined : header
+  return header === undefined || header.xid < 0 || header.err !== 0 ? undefined : header
 }
 
 const success =
@@ -245,22 +291,41 @@ const success =
 
 /** A reply with a readable header and an unknown body. */
 const unparsedReply =
-  (op: string | undefined): Interpretation =>
+  (asked: Asked): Interpretation =>
   annotator => {
     const header = annotator.read(r.ReplyHeader)
-    if (header === undefined || header.xid <= 0 || header.err > 0) return undefined
-    const what = op === undefined ? 'of an operation that the frame does not name' : 'that are no such reply'
-    const summary = replySummary(header, op, `${outcome(header.err)}, ${annotator.remaining} bytes ${what}`)
+    if (header === undefined || header.xid < 0 || header.err > 0) return undefined
+    const what =
+      asked === undefined
+        ? 'of an operation that the frame does not name'
+        : asked.operation === undefined
+          ? 'of an unknown operation'
+          : 'that are no such reply'
+    const summary = unreadReply(header, asked, `${outcome(header.err)}, ${annotator.remaining} bytes ${what}`)
     annotator.concealRest()
     return summary
   }
 
-const replySummary = ({ xid, zxid }: { xid: number; zxid: bigint }, op: string | undefined, what: string): Summary => ({
+type ReplyHeader = TypeOf<typeof r.ReplyHeader>
+
+/** Describes a reply of which only the header is read. */
+const unreadReply = (header: ReplyHeader, asked: Asked, what: string): Summary =>
+  replySummary(header, asked?.operation?.name ?? '', what, asked && labelOf(asked.opcode))
+
+const replySummary = (
+  { xid, zxid }: { xid: number | undefined; zxid: bigint },
+  op: string,
+  what: string,
+  label = op,
+): Summary => ({
   from: 'server',
-  op: op ?? '',
+  op,
   xid,
-  sentence: `server answers ${xidLabel(xid)}${op === undefined ? '' : op + ': '}${what}, zxid ${hex64(zxid)}`,
+  sentence: `server answers ${xidLabel(xid)}${label === '' ? '' : label + ': '}${what}, zxid ${hex64(zxid)}`,
 })
 
-const xidLabel = (xid: number) => (xid > 0 ? `#${xid} ` : '')
+/** The reserved xids are negative. node-zookeeper-client begins with 0, and Go's client comes to it in the end. */
+const xidLabel = (xid: number | undefined) => (xid !== undefined && xid >= 0 ? `#${xid} ` : '')
+const labelOf = (opcode: number) =>
+  Object.values<number>(opcodes).includes(opcode) ? nameIn(opcodes, opcode) : `opcode ${opcode}`
 const outcome = (err: number) => (err === 0 ? 'OK' : codeOf(err) === 'UNKNOWN' ? `error ${err}` : codeOf(err))

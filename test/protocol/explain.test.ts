@@ -122,6 +122,14 @@ describe('explain', () => {
     expect(dump).to.match(/children {2}0:$/)
   })
 
+  it('does not show the bytes of a request that cannot be read, which may hold a password', () => {
+    const { sentence, dump } = explain(
+      prefixed(Buffer.concat([Buffer.from('00000005000001f4', 'hex'), Buffer.from('s3cret')])),
+    )
+    expect(dump).to.match(/^0000 .*length +14\n0004 .*xid +5\n0008 .*type +500\n000c +rest +6 bytes, not shown$/)
+    expect(sentence + dump).not.to.match(/s3cret|733363726574/)
+  })
+
   describe('describes in a sentence', () => {
     const cases: readonly [name: string, frame: Buffer, sentence: string, options?: ExplainOptions][] = [
       [
@@ -295,6 +303,59 @@ describe('explain', () => {
         '17 bytes of no known frame',
         { from: 'client', first: true },
       ],
+      [
+        'a request with the xid 0, which node-zookeeper-client begins with',
+        requestFrame(0, operations.sync, { path: '/a' }),
+        'client #0 sync {path: "/a"}',
+      ],
+      [
+        'a reply to it',
+        replyFrame(0, operations.sync, { path: '/a' }),
+        'server answers #0 sync: OK {path: "/a"}, zxid 0x1a2',
+        { opcode: opcodes.sync },
+      ],
+      ['a failure of it', headerFrame(0, -101), 'server answers #0 sync: NONODE, zxid 0x1a2', { opcode: opcodes.sync }],
+      [
+        'a reply to it that does not fit',
+        prefixed(Buffer.alloc(19)),
+        'server answers #0 sync: OK, 3 bytes that are no such reply, zxid 0x0',
+        { opcode: opcodes.sync, first: false },
+      ],
+      [
+        'a request with an unknown opcode',
+        prefixed(Buffer.from('00000005000001f4000000022f61', 'hex')),
+        'client #5 opcode 500: 6 bytes of an unknown operation',
+      ],
+      [
+        'such a request without its length, from a known sender',
+        Buffer.from('00000000000001f4000000022f61', 'hex'),
+        'client #0 opcode 500: 6 bytes of an unknown operation',
+        { from: 'client', first: false },
+      ],
+      [
+        'a success of it',
+        headerFrame(5),
+        'server answers #5 opcode 500: OK, 0 bytes of an unknown operation, zxid 0x1a2',
+        { opcode: 500 },
+      ],
+      [
+        'a failure of it',
+        headerFrame(5, -6),
+        'server answers #5 opcode 500: UNIMPLEMENTED, zxid 0x1a2',
+        { opcode: 500 },
+      ],
+      [
+        'a request that lacks bytes of its operation, from a known sender',
+        prefixed(Buffer.from('0000000500000004000000022f61', 'hex')),
+        'client #5 getData: 6 bytes that are no such request',
+        { from: 'client' },
+      ],
+      [
+        'a request with an opcode that no client sends',
+        prefixed(Buffer.from('000000050000001400000000', 'hex')),
+        'client #5 deleteContainer: 4 bytes of an unknown operation',
+        { from: 'client' },
+      ],
       ['a positive error number, which no server sends', headerFrame(14, 7), '20 bytes of no known frame'],
     ]
     for (const [name, frame, sentence, options] of cases) {
@@ -318,6 +379,10 @@ describe('explain', () => {
       op: 'connect',
       xid: undefined,
     })
+    const unknown = prefixed(Buffer.from('00000003000001f4000000022f61', 'hex'))
+    expect(brief(unknown)).to.deep.equal({ from: 'client', op: '', xid: 3 })
+    expect(brief(unknown, { from: 'client' })).to.deep.equal({ from: 'client', op: '', xid: 3 })
+    expect(brief(headerFrame(3), { opcode: 500 })).to.deep.equal({ from: 'server', op: '', xid: 3 })
     expect(brief(Buffer.from('what'))).to.deep.equal({ from: 'unknown', op: '', xid: undefined })
   })
 

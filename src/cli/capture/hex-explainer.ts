@@ -60,7 +60,8 @@ export class HexExplainer {
       })
     const known: ExplainOptions = { from }
     const first = explain(bytes, known)
-    const opcode = first.from === 'server' && first.xid !== undefined ? this.#opcodes.get(first.xid) : undefined
+    // A reply to the xid 0 can look like the answer to connect, which starts with a version that is 0.
+    const opcode = first.from === 'server' ? this.#opcodes.get(first.xid ?? 0) : undefined
     const told = opcode === undefined ? first : explain(bytes, { ...known, opcode })
     if (told.from === 'client' && told.xid !== undefined) this.#opcodes.set(told.xid, opcodeOf(bytes))
     this.#onLine({

@@ -49,7 +49,9 @@ export function isFrameAt(from: End, bytes: Buffer, at: number, expected: Expect
   if (mayBeConnect(bytes, at, expected) && explain(frame, { from, first: true }).op === 'connect') return true
   if (!isHeader(from, bytes, at, expected)) return false
   const opcode = from === 'client' ? frame.readInt32BE(8) : expected.opcodeOf(frame.readInt32BE(4))
-  if (explain(frame, { from, first: false, opcode }).from !== from) return false
+  const explanation = explain(frame, { from, first: false, opcode })
+  // A request without an operation is one that cannot be read.
+  if (explanation.from !== from || (from === 'client' && explanation.op === '')) return false
   if (bytes.length - end < startOf(from)) return end === bytes.length || couldStart(bytes, end)
   return isHeader(from, bytes, end, expected)
 }
@@ -76,7 +78,7 @@ function isRequest(bytes: Buffer, at: number): boolean {
   if (xid === xids.ping) return opcode === opcodes.ping && length === 8
   if (xid === xids.auth) return opcode === opcodes.auth
   if (xid === xids.setWatches) return opcode === opcodes.setWatches || opcode === opcodes.setWatches2
-  return xid > 0 && opcode !== opcodes.ping && opcode !== opcodes.notification && requestOpcodes.has(opcode)
+  return xid >= 0 && opcode !== opcodes.ping && opcode !== opcodes.notification && requestOpcodes.has(opcode)
 }
 
 function isReply(bytes: Buffer, at: number, { opcodeOf, lastZxid }: Expectation): boolean {
@@ -85,7 +87,9 @@ function isReply(bytes: Buffer, at: number, { opcodeOf, lastZxid }: Expectation)
   const [xid, zxid, error] = [bytes.readInt32BE(at + 4), bytes.readBigInt64BE(at + 8), bytes.readInt32BE(at + 16)]
   if (!errors.has(error)) return false
   if (xid === xids.notification) return error === 0 && length > REPLY_START
-  if (xid !== xids.ping && xid !== xids.auth && xid !== xids.setWatches && xid <= 0) return false
+  if (xid !== xids.ping && xid !== xids.auth && xid !== xids.setWatches && xid < 0) return false
+  // Zeros are frequent in data.
+  if (xid === 0 && opcodeOf(0) === undefined) return false
   if (error !== 0 && length !== REPLY_START - 4) return false
   // A reply to a request that was seen is certain enough; others must continue the zxids.
   if (xid > 0 && opcodeOf(xid) === undefined && lastZxid === undefined) return zxid > 0n && zxid < 2n ** 62n

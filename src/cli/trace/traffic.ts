@@ -58,8 +58,10 @@ export class Traffic {
         row.events++
         row.bytes += bytes.length
       } else {
-        const { path, watched, watchesAbsent } = inFlight.get(frame.xid ?? 0) ?? NOTHING
-        inFlight.delete(frame.xid ?? 0)
+        // Only a request has an xid, which may be 0, and not the handshake.
+        const named = frame.xid === undefined ? undefined : inFlight.get(frame.xid)
+        if (frame.xid !== undefined) inFlight.delete(frame.xid)
+        const { path, watched, watchesAbsent } = named ?? NOTHING
         this.#row(client, path).bytes += bytes.length
         if (watched.length === 0) return
         const { err } = ReplyHeader.decode(bytes.subarray(PREFIX))

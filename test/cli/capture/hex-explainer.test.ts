@@ -20,6 +20,25 @@ describe('frames in hex', () => {
     expect(explained(`${hex(request.subarray(4))}\n${hex(reply.subarray(4))}\n`)).to.deep.equal(SENTENCES)
   })
 
+  it('may have the xid 0, or an unknown opcode', () => {
+    const create = requestFrame(0, operations.create, { path: '/a', data: '', acl: [], flags: 0 })
+    const created = replyFrame(0, operations.create, { path: '/a' })
+    const sentences = [
+      'client #0 create {path: "/a", data: "", acl: [], flags: persistent}',
+      'server answers #0 create: OK {path: "/a"}, zxid 0x1a2',
+    ]
+    expect(explained(`${hex(create)}\n${hex(created)}\n`)).to.deep.equal(sentences)
+    expect(explained(`> ${hex(create)}\n< ${hex(created)}\n`)).to.deep.equal(sentences)
+    const unknown = '00000005000001f4000000022f61'
+    const told = [
+      'client #5 opcode 500: 6 bytes of an unknown operation',
+      'server answers #5 opcode 500: UNIMPLEMENTED, zxid 0x1a2',
+    ]
+    expect(explained(`0000000e${unknown}\n${hex(headerFrame(5, -6))}`)).to.deep.equal(told)
+    expect(explained(`> 0000000e00000005\n000001f4000000022f61\n< ${hex(headerFrame(5, -6))}`)).to.deep.equal(told)
+    expect(explained(`> ${unknown}\n< ${hex(headerFrame(5, -6))}`)).to.deep.equal(told)
+  })
+
   it('may follow each other in one line', () => {
     expect(explained(hex(request) + hex(reply))).to.deep.equal(SENTENCES)
   })

@@ -8,7 +8,7 @@ import {
   ReplyHeader,
   xids,
 } from '../../../src/protocol/index.ts'
-import { Conversation, type End } from '../../../src/cli/conversation/conversation.ts'
+import { Conversation, type End, type Line } from '../../../src/cli/conversation/conversation.ts'
 import { headerFrame, prefixed, replyFrame, requestFrame } from '../../protocol/frame-of.ts'
 
 const handshake = { protocolVersion: 0, timeOut: 4000, sessionId: 0n, passwd: Buffer.alloc(16) }
@@ -64,6 +64,31 @@ describe('a traced conversation', () => {
     )
   })
 
+  it('tells requests with the xid 0, and those with an unknown opcode, and their replies', () => {
+    const get = requestFrame(0, operations.getData, { path: '/a', watch: false })
+    const unknown = prefixed(Buffer.from('00000002000001f4000000022f61', 'hex'))
+    const all: [End, Buffer][] = [
+      ['client', hello],
+      ['server', welcome],
+      ['client', get],
+      ['server', headerFrame(0, -101)],
+      ['client', unknown],
+      ['server', headerFrame(2, -6)],
+    ]
+    const lines = linesOf(all)
+    expect(lines.slice(2).map(({ sentence }) => sentence)).to.deep.equal([
+      'client #0 getData {path: "/a", watch: false}',
+      'server answers #0 getData: NONODE, zxid 0x1a2',
+      'client #2 opcode 500: 6 bytes of an unknown operation',
+      'server answers #2 opcode 500: UNIMPLEMENTED, zxid 0x1a2',
+    ])
+    expect(lines.slice(2).map(({ frame }) => frame?.xid)).to.deep.equal([0, 0, 2, 2])
+    // A capture may begin after the handshake.
+    expect(linesOf(all.slice(2), true).map(({ sentence }) => sentence)).to.deep.equal(
+      lines.slice(2).map(({ sentence }) => sentence),
+    )
+  })
+
   it('is not explained after a four-letter word, a TLS handshake, or an impossible length', () => {
     const ruok: [End, Buffer][] = [
       ['client', Buffer.from('ru')],
@@ -102,9 +127,9 @@ describe('a traced conversation', () => {
   })
 })
 
-function linesOf(chunks: readonly [End, Buffer][]) {
-  const lines: { sentence: string; dump: string; isPing: boolean }[] = []
-  const conversation = new Conversation(line => lines.push(line))
+function linesOf(chunks: readonly [End, Buffer][], isJoined = false) {
+  const lines: Line[] = []
+  const conversation = new Conversation(line => lines.push(line), isJoined)
   for (const [from, chunk] of chunks) conversation.push(from, chunk)
   return lines
 }

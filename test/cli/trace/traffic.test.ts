@@ -51,6 +51,21 @@ describe('the traffic of zkwire trace --top', () => {
     expect(traffic.take()).to.deep.equal([])
   })
 
+  it('is counted for a request with the xid 0, too', () => {
+    const remove = requestFrame(0, operations.delete, { path: '/a', version: -1 })
+    const unknown = prefixed(Buffer.from('00000001000001f4000000022f61', 'hex'))
+    const rows = counted(
+      ['here', 'client', remove],
+      ['here', 'client', unknown],
+      ['here', 'server', headerFrame(0)],
+      ['here', 'server', headerFrame(1)],
+    ).take()
+    expect(rows.map(({ path, requests, bytes }) => [path, requests, bytes])).to.deep.equal([
+      ['/a', 1, remove.length + headerFrame(0).length],
+      ['-', 1, unknown.length + headerFrame(1).length],
+    ])
+  })
+
   it('forgets a request when the server has replied', () => {
     const remove = requestFrame(1, operations.delete, { path: '/a', version: -1 })
     const reply = headerFrame(1)
