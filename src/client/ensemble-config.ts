@@ -21,8 +21,10 @@ export interface EnsembleServer {
   role: 'participant' | 'observer'
   /** The addresses that the other servers use, each `host:port:port`. Most servers have one. */
   quorum: string[]
-  /** The address that clients use; undefined if the configuration does not name it. */
+  /** The address that clients use without TLS; undefined if the configuration does not name it. */
   client: Address | undefined
+  /** The address that clients use with TLS, which servers name from 3.10 on; undefined if the configuration names none. */
+  secureClient: Address | undefined
 }
 
 /**
@@ -54,28 +56,55 @@ export function configOf({ data, stat }: TypeOf<typeof GetDataResponse>): Ensemb
 }
 
 /**
- * Parses a line like `server.3=host:2888:3888:participant;0.0.0.0:2181` (QuorumPeer.QuorumServer). Returns undefined
- * for any other line.
+ * Parses a line like `server.3=host:2888:3888:participant;0.0.0.0:2181;0.0.0.0:2281` (QuorumPeer.QuorumServer). Behind
+ * the first semicolon is the client port, and behind the second, from 3.10 on, that for TLS. Each may be empty. Returns
+ * undefined for any other line.
  */
 function serverOf(line: string): EnsembleServer | undefined {
-  const match = /^server\.(\d+)=([^;]+)(?:;(?:(.*):)?(\d+))?$/.exec(line)
-  if (match === null) return undefined
-  const [, id, quorum = '', host = '', port] = match
-  const role = /:(participant|observer)$/.exec(quorum)?.[1] as EnsembleServer['role'] | undefined
-  const addresses = (role === undefined ? quorum : quorum.slice(0, -role.length - 1)).split('|')
+  const [, id, list = '', client = '', secureClient = ''] =
+    /^server\.(\d+)=([^;]+)(?:;([^;]*))?(?:;([^;]*))?$/.exec(line) ?? []
+  if (id === undefined) return undefined
+  // The role may stand behind each of several addresses.
+  const parts = list.split('|').map(part => /^(.*?)(?::(participant|observer))?$/i.exec(part.trim()) ?? [])
+  const quorum = parts.map(([, address = '']) => address)
+  const role = parts.find(([, , role]) => role !== undefined)?.[2]?.toLowerCase() as EnsembleServer['role'] | undefined
   return {
     id: Number(id),
     role: role ?? 'participant',
-    quorum: addresses,
-    client: port === undefined ? undefined : { host: reachable(host, addresses[0] ?? ''), port: Number(port) },
+    quorum,
+    client: clientAddress(client.trim(), quorum),
+    secureClient: clientAddress(secureClient.trim(), quorum),
   }
 }
 
-/** A server that listens on all of its addresses is reached at the address that the other servers use. */
-function reachable(host: string, quorum: string): string {
-  const bare = host.replace(/^\[|\]$/g, '')
-  if (bare !== '' && bare !== '0.0.0.0' && bare !== '::') return bare
-  return (/^\[([^\]]+)\]/.exec(quorum) ?? /^([^:]*)/.exec(quorum))?.[1] ?? bare
+/**
+ * Returns the address of `port` or `host:port`. A server that listens on all of its addresses is reached at one that
+ * the other servers use. Returns undefined if the text is malformed, or if no address is known.
+ */
+function clientAddress(text: string, quorum: readonly string[]): Address | undefined {
+  const [, listensOn, port] = /^(?:(.*):)?(\d+)$/.exec(text) ?? []
+  if (port === undefined) return undefined
+  const host = [listensOn ?? '', ...quorum.map(hostOf)].map(withoutBrackets).find(isReachable)
+  return host === undefined ? undefined : { host, port: Number(port) }
+}
+
+/** Returns the host of an address for other servers, `host:port:port`. */
+const hostOf = (address: string): string => /^(\[[^\]]*\]|[^:]*)/.exec(address)?.[1] ?? ''
+const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '')
+
+/**
+ * Returns false for the address that means all addresses of a machine, in any spelling. Servers write
+ * `[0:0:0:0:0:0:0:0]` for `[::]`.
+ */
+function isReachable(host: string): boolean {
+  if (host === '') return false
+  const inUrl = host.includes(':') ? `[${host.replace(/%.*/, '')}]` : host
+  try {
+    // The URL standard has one spelling for each address.
+    return !['0.0.0.0', '[::]', '[::ffff:0:0]'].includes(new URL(`http://${inUrl}/`).hostname)
+  } catch {
+    return true
+  }
 }
 
 /**

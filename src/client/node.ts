@@ -49,8 +49,9 @@ export interface ConnectOptions extends CommonOptions {
   dial?: Dial | undefined
   /**
    * Watches the ensemble's dynamic configuration, /zookeeper/config, and connects to the servers for which it names a
-   * client port. The servers of the connect string are tried only if no server of the configuration can be reached. The
-   * configuration names plaintext ports, so this option cannot be combined with `tls`. Default false.
+   * client port. With `tls`, that is the port for TLS, which servers name from 3.10 on. The servers of the connect string
+   * are tried only if no server of the configuration can be reached. Without TLS, whoever can write the configuration or
+   * the network's bytes chooses the servers to which the client sends its credentials. Default false.
    */
   followEnsemble?: boolean | undefined
   /**
@@ -113,7 +114,9 @@ export async function connect(servers: string, options: ConnectOptions = {}): Pr
 function open(target: Target, options: ConnectOptions, outages?: Outages): Promise<Client> {
   const onSession = (client: Client, session: Session, { onUncaughtError }: Settings) => {
     // A separate view, because the caller may remove the client's own watches on that node.
-    if (options.followEnsemble === true) followEnsemble(client.chroot('/'), session.hosts).catch(onUncaughtError)
+    const usesTls = (options.tls ?? false) !== false
+    if (options.followEnsemble === true)
+      followEnsemble(client.chroot('/'), session.hosts, usesTls).catch(onUncaughtError)
   }
   return openSession(target, options, nodeSettingsOf, onSession, outages)
 }
@@ -186,8 +189,6 @@ const dialTcpShuffled = tcp({ random: systemRandom })
 
 function dialOf(options: ConnectOptions): Dial {
   const [dial, tls, random] = [options.dial ?? undefined, options.tls ?? false, options.random ?? systemRandom]
-  if (options.followEnsemble === true && tls !== false)
-    throw bad("the ensemble's configuration names plaintext ports, so followEnsemble cannot be combined with tls")
   // A dial without TLS must not silently replace TLS.
   if (dial !== undefined && tls !== false) throw bad('tls is for the default dial only: let your dial speak TLS itself')
   if (dial !== undefined) return dial

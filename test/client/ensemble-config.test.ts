@@ -4,6 +4,7 @@ import { configOf, reconfigRequest } from '../../src/client/ensemble-config.ts'
 import { statOf } from '../support/scripted-server.ts'
 
 const parsed = (text: string | null) => configOf({ data: text === null ? null : Buffer.from(text), stat: statOf() })
+const secureOf = (line: string) => parsed(line).servers[0]?.secureClient
 const clientOf = (line: string) => parsed(line).servers[0]?.client
 
 describe('the configuration of an ensemble', () => {
@@ -17,9 +18,21 @@ describe('the configuration of an ensemble', () => {
     const { servers, version } = parsed(text)
     expect(version).to.equal(0x1_0000_001an)
     expect(servers).to.deep.equal([
-      { id: 1, role: 'participant', quorum: ['a:2888:3888'], client: { host: '10.0.0.1', port: 2181 } },
-      { id: 2, role: 'observer', quorum: ['b:2888:3888', 'c:2888:3888'], client: { host: 'b', port: 2182 } },
-      { id: 12, role: 'participant', quorum: ['d:2888:3888'], client: undefined },
+      {
+        id: 1,
+        role: 'participant',
+        quorum: ['a:2888:3888'],
+        client: { host: '10.0.0.1', port: 2181 },
+        secureClient: undefined,
+      },
+      {
+        id: 2,
+        role: 'observer',
+        quorum: ['b:2888:3888', 'c:2888:3888'],
+        client: { host: 'b', port: 2182 },
+        secureClient: undefined,
+      },
+      { id: 12, role: 'participant', quorum: ['d:2888:3888'], client: undefined, secureClient: undefined },
     ])
   })
 
@@ -28,6 +41,41 @@ describe('the configuration of an ensemble', () => {
     expect(clientOf('server.1=a:2888:3888;[::]:2181')).to.deep.equal({ host: 'a', port: 2181 })
     expect(clientOf('server.1=[fd00::1]:2888:3888;2181')).to.deep.equal({ host: 'fd00::1', port: 2181 })
     expect(clientOf('server.1=a:2888:3888;[fd00::2]:2181')).to.deep.equal({ host: 'fd00::2', port: 2181 })
+  })
+
+  it('knows each spelling of the address that means all addresses, as servers write it', () => {
+    const all = ['0.0.0.0', '[::]', '[0:0:0:0:0:0:0:0]', '[::0]', '[0000:0000:0000:0000:0000:0000:0000:0000]']
+    const mapped = ['[::ffff:0.0.0.0]', '[::ffff:0:0]', '[0:0:0:0:0:ffff:0:0]', '[::%0]', '[0:0:0:0:0:0:0:0%0]', '0']
+    for (const host of [...all, ...mapped, '[::0.0.0.0]', '000.0.0.0']) {
+      expect(clientOf(`server.1=a:2888:3888;${host}:2181`), host).to.deep.equal({ host: 'a', port: 2181 })
+      expect(secureOf(`server.1=a:2888:3888;;${host}:2281`), host).to.deep.equal({ host: 'a', port: 2281 })
+      expect(clientOf(`server.1=${host}:2888:3888|b:2888:3888;${host}:2181`)?.host, host).to.equal('b')
+      expect(clientOf(`server.1=${host}:2888:3888;2181`), host).to.equal(undefined)
+    }
+    for (const host of ['127.0.0.1', '[::1]', '[::ffff:10.0.0.1]', '[fe80::1%eth0]', '0.0.0.1', 'under_score'])
+      expect(clientOf(`server.1=a:2888:3888;${host}:2181`)?.host).to.equal(host.replace(/[[\]]/g, ''))
+  })
+
+  it('has the second client port of 3.10 apart, which is for TLS', () => {
+    const ports = (line: string) => [clientOf(line), secureOf(line)].map(at => at && `${at.host} ${at.port}`)
+    const server = 'server.1=zk1:2888:3888:participant'
+    expect(ports(`${server};0.0.0.0:2181;0.0.0.0:2281`)).to.deep.equal(['zk1 2181', 'zk1 2281'])
+    expect(ports(`${server};2181;2281`)).to.deep.equal(['zk1 2181', 'zk1 2281'])
+    expect(ports(`${server};[0:0:0:0:0:0:0:0]:2181;[fd00::2]:2281`)).to.deep.equal(['zk1 2181', 'fd00::2 2281'])
+    expect(ports(`${server};;127.0.0.1:2281`)).to.deep.equal([undefined, '127.0.0.1 2281'])
+    expect(ports(`${server};;2281`)).to.deep.equal([undefined, 'zk1 2281'])
+    expect(ports(`${server};127.0.0.1:2181;`)).to.deep.equal(['127.0.0.1 2181', undefined])
+    expect(ports(server)).to.deep.equal([undefined, undefined])
+  })
+
+  it('reads the role behind each of several addresses, in any case', () => {
+    const [server] = parsed('server.4=a:2888:3888:observer|[fd00::1]:2888:3888:observer;0.0.0.0:2181').servers
+    expect(server).to.deep.include({ role: 'observer', quorum: ['a:2888:3888', '[fd00::1]:2888:3888'] })
+    expect(server?.client).to.deep.equal({ host: 'a', port: 2181 })
+    expect(parsed('server.1=a:2888:3888:OBSERVER;2181').servers[0]?.role).to.equal('observer')
+    expect(parsed('server.1=a:2888:3888:participant|b:2889:3889:participant').servers[0]).to.deep.include({
+      ...{ role: 'participant', quorum: ['a:2888:3888', 'b:2889:3889'], client: undefined },
+    })
   })
 
   it('has no servers and no version on a server without dynamic configuration', () => {

@@ -1,7 +1,9 @@
 // The option followEnsemble, on scripted servers.
 import { expect } from 'chai'
 import { errnos, eventTypes } from '../../src/protocol/index.ts'
-import { connect, supervise, type ConnectOptions } from '../../src/client/index.ts'
+import { supervise, type ConnectOptions } from '../../src/client/index.ts'
+import { followEnsemble } from '../../src/client/reconfig-following.ts'
+import type { HostProvider } from '../../src/session/servers/host-provider.ts'
 import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { onAbort } from '../../src/runtime/abort.ts'
 import { failureOf } from '../support/settled.ts'
@@ -205,8 +207,32 @@ describe('followEnsemble', () => {
     expect(all.clock.pendingTimers).to.equal(0)
   })
 
-  it('is rejected with tls, because the configuration contains plaintext ports', async () => {
-    const error: unknown = await connect('zk', { followEnsemble: true, tls: true }).catch((e: unknown) => e)
-    expect(error).to.include({ code: 'BADARGUMENTS' })
+  it('takes the port without TLS, also where the configuration names both, and every address of the server', async () => {
+    const all = await follow('seed')
+    await answerConfig(all.connection, config('[0:0:0:0:0:0:0:0]:2181;[0:0:0:0:0:0:0:0]:2281'))
+    const [first] = await hostsAfter(all, all.connection, 1)
+    expect(first).to.equal('10.0.0.1')
+  })
+
+  it('reports a configuration that names only ports for the other kind of client, and stays at the connect string', async () => {
+    const all = await follow('seed')
+    await answerConfig(all.connection, config(';2281', ';2281'))
+    expect(all.callbackErrors).to.have.length(1)
+    expect(all.callbackErrors[0]).to.include({ code: 'BADARGUMENTS' })
+    expect(await hostsAfter(all, all.connection, 2)).to.deep.equal(['seed', 'seed'])
+  })
+
+  it('with tls takes the port for TLS', async () => {
+    for (const usesTls of [true, false]) {
+      const { client, connection } = await scriptedSession({}, 'seed')
+      const configured: unknown[] = []
+      const hosts = { setConfigured: (...args: unknown[]) => configured.push(args) } as unknown as HostProvider
+      const following = followEnsemble(client, hosts, usesTls)
+      await answerConfig(connection, config('2181;2281', '2182;2282'))
+      const ports = usesTls ? [2281, 2282] : [2181, 2182]
+      expect(configured).to.deep.equal([[ports.map((port, i) => ({ host: `10.0.0.${i + 1}`, port })), true]])
+      await closeCleanly({ client, connection })
+      await following
+    }
   })
 })
