@@ -1,12 +1,19 @@
 // Decodes the server's first frame, in each form that servers send. Pure.
 import {
   ConnectResponse,
+  errnos,
   JuteError,
   LegacyConnectResponse,
   ReplyHeader,
   type Reader,
   type TypeOf,
 } from '../protocol/index.ts'
+
+/** What a refusal means, for the server's log does not say it. */
+export const refusalText = (err: number): string =>
+  err === errnos.NOTREADONLY
+    ? `the server is read-only, and opens no session unless its configuration has localSessionsEnabled=true (error ${err})`
+    : `the server refused the handshake (error ${err})`
 
 const REPLY_HEADER_BYTES = 16
 const LEGACY_CONNECT_RESPONSE_BYTES = 36

@@ -41,7 +41,7 @@ describe('connect', () => {
     connection.open()
     connection.send(replyFrame(0, 0n, errnos.NOTREADONLY))
     await clock.advance(30)
-    expect(inspect(await caught)).to.contain('refused the handshake (error -119)')
+    expect(inspect(await caught)).to.contain('unless its configuration has localSessionsEnabled=true (error -119)')
   })
 
   it('rejects with the reason of its signal', async () => {

@@ -1,6 +1,6 @@
 // A server without a quorum serves reads in read-only mode.
 import { expect } from 'chai'
-import { connect, type State, type ZooKeeperError } from '../../src/index.ts'
+import { connect, supervise, type State, type ZooKeeperError } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
@@ -69,6 +69,25 @@ for (const { name, start } of ensembles)
         expect(error).to.include({ code: 'CONNECTTIMEOUT' })
       })
 
+      it('is read by supervise() about a session timeout after its session from before could not be taken over', async function () {
+        this.timeout(60_000)
+        ensemble.heal()
+        await until(async () => (await ensemble.mode(server)) === 'follower', { within: 30_000 })
+        const end = new AbortController()
+        const seen: string[] = []
+        const options = { readOnly: true, sessionTimeout: 4000, signal: end.signal }
+        const supervised = supervise(server.connectString, options, async (zk, signal) => {
+          seen.push(`${zk.state} ${(await zk.getData('/kept')).data?.toString()}`)
+          await new Promise(resolve => signal.addEventListener('abort', resolve))
+        }).catch((error: unknown) => error)
+        await until(() => seen.length === 1)
+        ensemble.isolate(server)
+        await until(() => seen.length === 2, { within: 30_000 })
+        expect(seen).to.deep.equal(['connected precious', 'connectedReadOnly precious'])
+        end.abort()
+        await supervised
+      })
+
       it('loses its client to a read-write server, where it has a new session and the same watches', async () => {
         const others = ensemble.servers.filter(each => each !== server)
         const zk = await sessions.open(server.connectString, { readOnly: true, random: () => 0.999 })
@@ -119,7 +138,7 @@ describe('an ensemble in read-only mode without local sessions', () => {
       (e: unknown) => e,
     )
     expect(error).to.include({ code: 'CONNECTTIMEOUT' })
-    expect(((error as Error).cause as Error).message).to.contain('refused the handshake (error -119)')
+    expect(((error as Error).cause as Error).message).to.contain('localSessionsEnabled=true (error -119)')
     expect(performance.now() - startedAt).to.be.below(500 + LOAD_ALLOWANCE)
     await second.start()
     await zk.whenConnected()

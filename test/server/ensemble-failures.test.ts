@@ -1,6 +1,6 @@
 // Servers of an embedded ensemble that are cut off, paused or stopped, and elections, in virtual time.
 import { expect } from 'chai'
-import type { Client, State } from '../../src/index.ts'
+import { supervise, type Client, type State } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { ConnectRequest } from '../../src/protocol/index.ts'
 import type { Member } from '../../src/server/index.ts'
@@ -410,6 +410,28 @@ describe('an embedded ensemble that fails', () => {
       expect(reader.state).to.equal('connected')
       expect(reader.sessionId).not.to.equal(sessionId)
       await reader.create('/new')
+    })
+
+    it('is read by supervise() when the lease of its session has ended', async () => {
+      await start({ readOnlyMode: true })
+      const { server, clock } = ensemble
+      const [alone] = ensemble.others
+      const end = new AbortController()
+      const seen: string[] = []
+      const options = { dial: server.dial, clock, readOnly: true, sessionTimeout: 10_000, signal: end.signal }
+      const supervised = failureOf(
+        supervise(alone.connectString, options, async (zk, signal) => {
+          if (seen.length === 0) await zk.create('/kept', 'precious')
+          seen.push(`${zk.state} ${await text(zk, '/kept')}`)
+          await new Promise(resolve => signal.addEventListener('abort', resolve))
+        }),
+      )
+      await clock.advance(TICK)
+      alone.cutOff()
+      await clock.advance(UNAWARE + 10_000 + 2 * TICK)
+      expect(seen).to.deep.equal(['connected precious', 'connectedReadOnly precious'])
+      end.abort()
+      await ensemble.settled(supervised)
     })
 
     it('expires the sessions of its own', async () => {
