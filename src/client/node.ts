@@ -26,6 +26,7 @@ import {
 import type { Outages } from './outages.ts'
 import { followEnsemble } from './reconfig-following.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
+import { tlsProblem } from './tls-problem.ts'
 import { aBoolean, aFunction } from './validation.ts'
 
 /**
@@ -77,7 +78,10 @@ const isDomain = (value: unknown): boolean => typeof value === 'string' && /^[^\
 
 const checks: Checks<ConnectOptions> = orNull({
   ...commonChecks,
-  tls: mustBe('true, false or options of node:tls', value => ['boolean', 'object'].includes(typeof value)),
+  tls: mustBe(
+    'true, false or options of node:tls',
+    value => ['boolean', 'object'].includes(typeof value) && !Array.isArray(value),
+  ),
   dial: aFunction,
   followEnsemble: aBoolean,
   srvRefreshInterval: aNumber(),
@@ -176,7 +180,7 @@ function requiredDomainOf({ tls, srvDomain }: ConnectOptions): string | undefine
   if (srvDomain != null) return srvDomain
   if (!tls) return undefined
   const { servername, checkServerIdentity, rejectUnauthorized } = tls === true ? ({} as TlsOptions) : tls
-  const isChecked = servername === undefined && checkServerIdentity === undefined && rejectUnauthorized !== false
+  const isChecked = servername == null && checkServerIdentity == null && rejectUnauthorized !== false
   return isChecked ? '' : undefined
 }
 
@@ -193,8 +197,11 @@ function dialOf(options: ConnectOptions): Dial {
   if (dial !== undefined && tls !== false) throw bad('tls is for the default dial only: let your dial speak TLS itself')
   if (dial !== undefined) return dial
   if (tls === false) return detectTls(random === systemRandom ? dialTcpShuffled : tcp({ random }))
+  const given: TlsOptions = tls === true ? {} : tls
+  const problem = tlsProblem(given)
+  if (problem !== undefined) throw bad(`tls.${problem}`)
   try {
-    return detectPlaintext(dialTls({ lookup: shuffledLookup(systemLookup, random), ...(tls === true ? {} : tls) }))
+    return detectPlaintext(dialTls({ ...given, lookup: given.lookup ?? shuffledLookup(systemLookup, random) }))
   } catch (error) {
     // If an argument has a wrong type, the message of node:tls contains the value, which may be a passphrase.
     throw bad(`tls: ${(error as Error).message.replace(/\bReceived .*/s, '').trim()}`)

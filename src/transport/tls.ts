@@ -1,5 +1,5 @@
 // TLS for clients.
-import { connect, createSecureContext } from 'node:tls'
+import { connect, createSecureContext, type TLSSocket } from 'node:tls'
 import type { TlsConnectionOptions } from '../runtime/globals.d.ts'
 import { PermanentError, type Address, type Dial } from './transport.ts'
 
@@ -19,20 +19,22 @@ export type TlsOptions = Omit<TlsConnectionOptions, 'host' | 'port' | 'path' | '
  * @throws Error of node:tls if a key, a certificate or a passphrase is invalid
  */
 export function dialTls(options: TlsOptions): Dial {
-  const minVersion = options.minVersion === 'TLSv1.3' ? 'TLSv1.3' : 'TLSv1.2'
+  // node:tls lets an option that is undefined replace its default.
+  const given: TlsOptions = Object.fromEntries(Object.entries(options).filter(([, value]) => value != null))
+  const minVersion = given.minVersion === 'TLSv1.3' ? 'TLSv1.3' : 'TLSv1.2'
   // Created only once, so that a wrong key throws at connect(), and certificates are not parsed for each connection.
-  const secureContext = options.secureContext ?? createSecureContext({ ...options, minVersion })
+  const secureContext = given.secureContext ?? createSecureContext({ ...given, minVersion })
+  const safe: TlsOptions = {
+    ...given,
+    ...withoutThrows(given),
+    secureContext,
+    // Set explicitly, because an environment variable can turn the default off (NODE_TLS_REJECT_UNAUTHORIZED).
+    rejectUnauthorized: given.rejectUnauthorized !== false,
+  }
   return (address, handler) => {
     let failure: Error | undefined
-    const socket = connect({
-      ...options,
-      secureContext,
-      // Set explicitly, because an environment variable can turn the default off (NODE_TLS_REJECT_UNAUTHORIZED).
-      rejectUnauthorized: options.rejectUnauthorized !== false,
-      host: address.host,
-      port: address.port,
-      ...serverNameFor(options.servername ?? address.host),
-    })
+    const { host, port } = address
+    const socket = connectOrThrow({ ...safe, host, port, ...serverNameFor(given.servername ?? host) })
     socket.setNoDelay(true)
     socket
       .on('secureConnect', () => handler.opened())
@@ -44,6 +46,50 @@ export function dialTls(options: TlsOptions): Dial {
       destroy: () => void socket.destroy(),
     }
   }
+}
+
+/** @throws PermanentError if an option is wrong, which node:tls finds only now */
+function connectOrThrow(options: TlsConnectionOptions): TLSSocket {
+  try {
+    return connect(options)
+  } catch (error) {
+    throw new PermanentError(`TLS: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Returns the callbacks of the options. node:tls calls them where nothing catches: what they throw would end the process. */
+function withoutThrows({ checkServerIdentity, pskCallback }: TlsOptions): TlsOptions {
+  return {
+    ...(checkServerIdentity !== undefined && {
+      checkServerIdentity: (...values) => {
+        try {
+          return refusalOf(checkServerIdentity(...values))
+        } catch (error) {
+          return error instanceof Error ? error : new Error(`checkServerIdentity threw ${String(error)}`)
+        }
+      },
+    }),
+    ...(pskCallback !== undefined && {
+      pskCallback: hint => {
+        try {
+          return pskCallback(hint)
+        } catch {
+          // Then the handshake fails, because there is no key.
+          return null
+        }
+      },
+    }),
+  }
+}
+
+/** Returns why the caller's check refuses the certificate. node:tls takes each value that is not false for such an error. */
+function refusalOf(result: unknown): Error | undefined {
+  if (!result) return undefined
+  if (result instanceof Error) return result
+  // A promise that is rejected, and that nobody waits for, would end the process.
+  if (result instanceof Promise) result.catch(() => undefined)
+  const what = result instanceof Promise ? 'a promise' : `a ${typeof result}`
+  return new Error(`checkServerIdentity must return an Error or undefined, and returned ${what}`)
 }
 
 /** Returns the server name to send: the host name without a trailing dot, or nothing for an address (RFC 6066, 3). */
