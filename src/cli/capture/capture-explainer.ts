@@ -87,9 +87,14 @@ export class CaptureExplainer {
         at = time
         conversation.lost(from, count)
       },
-      ended: (from, isReset, time) => {
+      closed: (from, time) => {
         at = time
-        note(`${isReset ? 'reset' : 'closed'} by the ${from}`)
+        note(`closed by the ${from}`)
+      },
+      reset: (from, ahead, time) => {
+        at = time
+        const distance = `, with a number ${ahead} bytes ahead: the capture lacks these bytes, or the reset had no effect`
+        note(`reset by the ${from}${ahead > 0 ? distance : ''}`)
       },
     }
   }

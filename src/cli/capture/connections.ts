@@ -9,8 +9,13 @@ export interface ConnectionListener {
   bytes(from: End, bytes: Buffer, time: number): void
   /** The capture lacks `count` bytes from one end. */
   lost(from: End, count: number, time: number): void
-  /** One end has closed its direction, or reset the connection. */
-  ended(from: End, isReset: boolean, time: number): void
+  /** One end has closed its direction. */
+  closed(from: End, time: number): void
+  /**
+   * A reset was sent in the name of one end. Bytes may follow, because the other end obeys only a reset with the number
+   * that it expects. `ahead` is by how many bytes the number is beyond all bytes of the capture.
+   */
+  reset(from: End, ahead: number, time: number): void
 }
 
 /** What is known of a connection when its first segment is read. */
@@ -138,6 +143,13 @@ class Elapsed {
   }
 }
 
+/** A reset, and the positions of both ends up to which bytes come before it. */
+interface Reset extends Readonly<Record<End, number>> {
+  readonly from: End
+  readonly ahead: number
+  readonly time: number
+}
+
 class Connection {
   readonly #client: string
   readonly #listener: ConnectionListener
@@ -145,6 +157,10 @@ class Connection {
   /** The number of the client's SYN. */
   #opened: number | undefined
   #time: number
+  /** The resets that wait for the bytes before them. */
+  readonly #resets: Reset[] = []
+  /** The position of each end's last reset, because many programs send several. */
+  readonly #resetAt: Partial<Record<End, number>> = {}
 
   constructor(first: Segment, clientIsSender: boolean, number: number, onOpening: OnOpening) {
     const [client, server] = clientIsSender ? [first.from, first.to] : [first.to, first.from]
@@ -174,17 +190,16 @@ class Connection {
   push(segment: Segment, now: number): void {
     const from: End = segment.from === this.#client ? 'client' : 'server'
     const [stream, other] = [this.#streams[from], this.#streams[from === 'client' ? 'server' : 'client']]
+    if (segment.isReset) return this.#reset(from, segment)
     const at = stream.positionOf(segment.seq) + (segment.isSyn ? 1 : 0)
     const ack = segment.ack === undefined ? undefined : other.positionOf(segment.ack)
     if (segment.isSyn) stream.start(at)
     if (segment.isSyn && ack !== undefined) other.start(ack)
     if (segment.isSyn && from === 'client') this.#opened = segment.seq
-    // A server that refuses a connection sends nothing else.
-    if (segment.isReset && stream.next === undefined) stream.start(at)
     if (ack !== undefined) other.acknowledge(ack, now)
-    const { payload, cutOff, time, isFin, isReset } = segment
-    if (payload.length + cutOff > 0 || isFin || isReset)
-      stream.hold({ at, payload, cutOff, isEnd: isFin || isReset, isReset, ack, time, arrived: now })
+    const { payload, cutOff, time, isFin } = segment
+    if (payload.length + cutOff > 0 || isFin)
+      stream.hold({ at, payload, cutOff, isEnd: isFin, ack, time, arrived: now })
     this.#deliver()
     while (stream.heldBytes > MOST_HELD) this.#giveUp(Infinity)
   }
@@ -195,25 +210,51 @@ class Connection {
 
   finish(): void {
     this.giveUp(Infinity)
+    while (this.#deliverReset(true));
+  }
+
+  /**
+   * A reset has its place after all bytes that were captured before it, whatever its numbers are: firewalls and programs
+   * such as tcpkill guess them, and other bytes follow if the other end does not obey.
+   */
+  #reset(from: End, { seq, time }: Segment): void {
+    const { client, server } = this.#streams
+    const { end } = this.#streams[from]
+    if (this.#resetAt[from] === end) return
+    this.#resetAt[from] = end
+    // Numbers start again after 4 GiB.
+    this.#resets.push({ from, time, ahead: Math.max(0, (seq - end) | 0), client: client.end, server: server.end })
+    this.#deliver()
   }
 
   /** Passes on everything that is next. A segment waits for those that its sender had received before. */
   #deliver(): void {
-    while (this.#deliverFrom('client') || this.#deliverFrom('server'));
+    while (this.#deliverReset() || this.#deliverFrom('client') || this.#deliverFrom('server'));
+  }
+
+  #deliverReset(isForced = false): boolean {
+    const [first] = this.#resets
+    if (first === undefined) return false
+    const isDue = (end: End) => (this.#streams[end].next ?? -Infinity) >= first[end]
+    if (!isForced && !(isDue('client') && isDue('server'))) return false
+    this.#resets.shift()
+    this.#time = first.time
+    this.#listener.reset(first.from, first.ahead, first.time)
+    return true
   }
 
   #deliverFrom(from: End, isForced = false): boolean {
     const stream = this.#streams[from]
     const next = stream.peek()
     if (next === undefined || !('piece' in next)) return false
-    const { ack, time, isEnd, isReset } = next.piece
+    const { ack, time, isEnd } = next.piece
     const heard = this.#streams[from === 'client' ? 'server' : 'client'].next
     if (!isForced && ack !== undefined && ack > (heard ?? -Infinity)) return false
     this.#time = time
     const { bytes, cutOff } = stream.take()
     if (bytes.length > 0) this.#listener.bytes(from, bytes, time)
     if (cutOff > 0) this.#listener.lost(from, cutOff, time)
-    if (isEnd) this.#listener.ended(from, isReset, time)
+    if (isEnd) this.#listener.closed(from, time)
     return true
   }
 

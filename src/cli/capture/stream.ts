@@ -7,9 +7,8 @@ export interface Piece {
   payload: Buffer
   /** The number of bytes after the payload that the capture has cut off. */
   cutOff: number
-  /** True if the sender closes its direction, or the connection, after the payload. */
+  /** True if the sender closes its direction after the payload. */
   isEnd: boolean
-  isReset: boolean
   /** The position in the other direction up to which the sender had received, if the segment says it. */
   ack: number | undefined
   /** The time of the capture, in seconds. */
@@ -33,6 +32,8 @@ export class Stream {
   )
   #count = 0
   #heldBytes = 0
+  /** The end of the piece that reaches farthest. */
+  #end = -Infinity
   /** The position up to which the other end has confirmed the bytes, and when the reader saw that. */
   #acknowledged: { at: number; since: number } | undefined
   /** A position near the current ones, to which 32-bit numbers of segments are compared. */
@@ -42,6 +43,11 @@ export class Stream {
 
   get next(): number | undefined {
     return this.#next
+  }
+
+  /** The position after all bytes that are known to be sent. -Infinity if there are none. */
+  get end(): number {
+    return Math.max(this.#end, this.#next ?? -Infinity, this.#acknowledged?.at ?? -Infinity)
   }
 
   get heldBytes(): number {
@@ -66,6 +72,7 @@ export class Stream {
   hold(piece: Piece): void {
     this.#held.push({ piece, number: this.#count++ })
     this.#heldBytes += piece.payload.length
+    this.#end = Math.max(this.#end, endOf(piece))
   }
 
   /** Returns what is next. Removes pieces of which every byte has been taken. */

@@ -78,7 +78,11 @@ class Record {
         this.sent[from] += `<${count}>`
         this.events.push(`${from} lost ${count}`)
       },
-      ended: (from, isReset) => this.events.push(`${from} ${isReset ? 'reset' : 'ended'}`),
+      closed: from => this.events.push(`${from} ended`),
+      reset: (from, ahead) => {
+        this.interleaved += '!'
+        this.events.push(`${from} reset${ahead > 0 ? ` ${ahead} ahead` : ''}`)
+      },
     }
   })
 
@@ -235,6 +239,65 @@ describe('the bytes of captured connections', () => {
       OPENED,
       'server reset',
     ])
+  })
+
+  describe('before and after a reset', () => {
+    const [opening, later] = [conversation().slice(0, 2), conversation().slice(2, -1)]
+    /** A reset that a program between the ends sends, with any numbers. */
+    const reset = (from: End, at: number, more: Partial<Segment> = {}) =>
+      segment(from, at, '', { isReset: true, ...more })
+    const resets: readonly (readonly [string, Segment])[] = [
+      ['of the client, with the next number', reset('client', 20)],
+      ['of the server, with an old number', reset('server', 2)],
+      ['of the client, far ahead', reset('client', 0x7fff_0000)],
+      ['of the server, far behind', reset('server', -0x7fff_0000)],
+      ['that confirms bytes which nobody sent', reset('server', 10, { ack: (FIRST.client + 5_000_000) >>> 0 })],
+      ['with a payload, which says why', { ...reset('client', 20), payload: Buffer.from('go away') }],
+    ]
+    for (const [title, each] of resets)
+      it(`are all passed on, for one ${title}`, () => {
+        for (const start of [opening, []])
+          for (let i = 0; i <= later.length; i++) {
+            const segments = [...start, ...later.slice(0, i), each, each, ...later.slice(i)]
+            const { interleaved, events } = Record.of(segments)
+            expect(interleaved.replace('!', '')).to.equal(INTERLEAVED)
+            expect(interleaved.split('!')[0]).to.have.length(
+              later
+                .slice(0, i)
+                .map(({ payload }) => payload)
+                .join('').length,
+            )
+            expect(events.filter(event => event.includes('lost'))).to.deep.equal([])
+            expect(events.filter(event => event.includes('reset'))).to.have.length(1)
+          }
+      })
+
+    it('are passed on although the capture begins only then, and time passes', () => {
+      const record = new Record()
+      const [first, second, ...others] = later
+      for (const each of [reset('client', 9000), first, second, reset('server', 77)])
+        if (each !== undefined) record.connections.push(each, 0)
+      record.connections.giveUp(60_000)
+      for (const each of others) record.connections.push(each, 60_000)
+      record.connections.finish()
+      expect(record.interleaved.replaceAll('!', '')).to.equal(INTERLEAVED)
+      expect(record.events.slice(1)).to.deep.equal(['client reset', 'server reset 67 ahead'])
+    })
+
+    it('wait for those that were captured late, and have a hole for those that were not', () => {
+      const [hello, , first, rest] = later as [Segment, Segment, Segment, Segment]
+      const late = Record.of([...opening, hello, rest, reset('client', 23), first])
+      expect(late.interleaved).to.equal('hello, first request, !')
+      const missing = Record.of([...opening, hello, rest, reset('client', 23)])
+      expect(missing.sent.client).to.equal('hello, <5> request, ')
+      expect(missing.events.slice(1)).to.deep.equal(['client lost 5', 'server lost 9', 'client reset'])
+    })
+
+    it('are told with the distance, which may be that of missing bytes', () => {
+      expect(Record.of([...opening, ...later.slice(0, 1), reset('client', 1 + 7 + 30)]).events.slice(1)).to.deep.equal([
+        'client reset 30 ahead',
+      ])
+    })
   })
 
   it('are found in any segments without an error or an endless loop', () => {

@@ -55,7 +55,6 @@ describe(`the cost of a capture (SEED=${seed})`, () => {
             payload: Buffer.alloc(10),
             cutOff: 0,
             isEnd: false,
-            isReset: false,
             ack: undefined,
             time: 1,
             arrived: 1,
@@ -73,7 +72,12 @@ describe(`the cost of a capture (SEED=${seed})`, () => {
   it('does not grow with the number of connections that wait for nothing', () => {
     const COUNT = 3000
     const peeks = countCalls(Stream.prototype, 'peek', () => {
-      const listener = { bytes: () => undefined, lost: () => undefined, ended: () => undefined }
+      const listener = {
+        bytes: () => undefined,
+        lost: () => undefined,
+        closed: () => undefined,
+        reset: () => undefined,
+      }
       const connections = new Connections(() => listener)
       for (let i = 0; i < COUNT; i++) {
         connections.push(segment(10_000 + i, 0, { isSyn: true, time: i, payload: Buffer.alloc(0) }), 1)

@@ -33,7 +33,7 @@ export async function captureOf(port: string, action: () => Promise<unknown>): P
   const open = new Map<number, Set<string>>()
   const explainer = new CaptureExplainer((_, connection, { sentence }) => {
     if (sentence.startsWith('opened')) open.set(connection, new Set(['client', 'server']))
-    const [, how, end = ''] = /^(closed|reset) by the (client|server)$/.exec(sentence) ?? []
+    const [, how, end = ''] = /^(closed|reset) by the (client|server)\b/.exec(sentence) ?? []
     if (how !== undefined) open.get(connection)?.delete(end)
     if (how === 'reset' || open.get(connection)?.size === 0) open.delete(connection)
   })
