@@ -108,8 +108,8 @@ describe('the timeout of a call of a recipe', () => {
     expect(declarationsOf(timed)).to.have.members(publicCallsWith('timeout', ['src/recipes/index.ts']))
   }).timeout(60_000)
 
-  for (const [name, { before, call }] of Object.entries(timed))
-    it(`${name} rejects with TIMEOUT when it is over`, async () => {
+  for (const [name, { before, call }] of Object.entries(timed)) {
+    it(`${name} rejects with TIMEOUT when it is over, and says that no server answers`, async () => {
       const stage = await Stage.open()
       const { clock, server, scene } = stage
       await clock.until(Promise.resolve(before?.(scene)))
@@ -118,8 +118,48 @@ describe('the timeout of a call of a recipe', () => {
       const begun = clock.now()
       const error = await clock.until(failureOf(call(scene, { timeout: 100 })))
       expect(error).to.have.property('code', 'TIMEOUT')
+      expect((error as Error).message).to.match(/ms, because no server answers the request of the call: /)
+      expect((error as Error).cause).to.have.property('code', 'CONNECTIONLOSS')
       expect(clock.now() - begun).to.equal(100)
       server.resume()
+      await stage.close()
+    })
+
+    it(`${name} says in its TIMEOUT that no server answers if there is no connection`, async () => {
+      const stage = await Stage.open()
+      const { clock, server, scene } = stage
+      await clock.until(Promise.resolve(before?.(scene)))
+      await clock.until(scene.client.settled())
+      await clock.until(server.stop())
+      const error = await clock.until(failureOf(call(scene, { timeout: 100 })))
+      expect((error as Error).message).to.match(/ms, because no server answers: the session is suspended: /)
+      expect((error as Error).cause).to.have.property('code', 'CONNECTIONLOSS')
+      await clock.until(server.start())
+      await clock.until(scene.client.whenConnected())
+      await clock.until(scene.other.whenConnected())
+      await stage.close()
+    })
+  }
+
+  const waiting = Object.entries(timed).filter(([, { finish }]) => finish !== undefined)
+  for (const [name, { before, call, finish }] of waiting)
+    it(`${name} says in its TIMEOUT what it waits for, if it waits for another client`, async () => {
+      const stage = await Stage.open()
+      const { clock, scene } = stage
+      await clock.until(Promise.resolve(before?.(scene)))
+      await clock.until(scene.client.settled())
+      const outcome = await clock.until(outcomeOf(call(scene, { timeout: 100 })))
+      const doesNotWait = !(outcome instanceof Error)
+      if (!doesNotWait) {
+        expect(outcome).to.have.property('code', 'TIMEOUT')
+        expect(outcome.cause).to.equal(undefined)
+        const others =
+          /because (another contender holds|other contenders hold|the barrier is up|the queue has|not all members)/
+        if (!name.startsWith('PersistentEphemeral')) expect(outcome.message).to.match(others)
+      }
+      await clock.until(end(outcome))
+      void outcomeOf(Promise.resolve(finish?.(scene)))
+      await clock.advance(1000)
       await stage.close()
     })
 })

@@ -159,6 +159,7 @@ async function acquire(
     return await lock.acquire({ ...options, timeout: Math.max(0, seconds * 1000 - passed) })
   } catch (error) {
     if (!(error instanceof RecipeError) || error.code !== 'TIMEOUT') throw error
-    throw new CommandError(statuses.timeout, `${escaped(lock.path)} was not acquired within ${seconds} s`)
+    const why = error.cause === undefined ? 'another contender holds it' : 'no server answers'
+    throw new CommandError(statuses.timeout, `${escaped(lock.path)} was not acquired within ${seconds} s: ${why}`)
   }
 }

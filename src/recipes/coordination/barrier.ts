@@ -16,7 +16,7 @@ import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { untilAborted } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitOptionChecks, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { follow, nextChange, readWatched, type Seen } from '../node/read-with-watch.ts'
@@ -108,14 +108,14 @@ export class Barrier {
    * await barrier.wait({ timeout: 10 }) // throws TIMEOUT
    */
   wait(options: WaitOptions = {}): Promise<void> {
-    return this.#wait('wait', options, signal =>
+    const isDown = (signal: AbortSignal) =>
       follow(
         this.#client,
         scope => this.#watch(scope),
         isUp => !isUp,
         signal,
-      ),
-    )
+      )
+    return this.#wait('wait', options, isDown, isAnswered => (isAnswered ? 'the barrier is up' : undefined))
   }
 
   /**
@@ -129,8 +129,13 @@ export class Barrier {
     return { value: read !== undefined, changed: read?.changed }
   }
 
-  #wait(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    return cancellable(this.#client, { op, path: this.path, options }, work)
+  #wait(
+    op: string,
+    options: WaitOptions,
+    work: (signal: AbortSignal) => Promise<void>,
+    waitsFor?: RecipeCall['waitsFor'],
+  ): Promise<void> {
+    return cancellable(this.#client, { op, path: this.path, options, waitsFor }, work)
   }
 }
 
@@ -241,7 +246,9 @@ export class DoubleBarrier {
   }
 
   #wait(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    return cancellable(this.#client, { op, path: this.path, options }, work)
+    const others = `not all members have ${op === 'leave' ? 'left' : 'entered'}`
+    const waitsFor = (isAnswered: boolean) => (isAnswered ? others : undefined)
+    return cancellable(this.#client, { op, path: this.path, options, waitsFor }, work)
   }
 
   /** Cleans up in the background after a call that failed. The next call waits for it. */

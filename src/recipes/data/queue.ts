@@ -247,6 +247,7 @@ export class Queue implements AsyncDisposable {
     this.#refuseIfClosed(op)
     const { client } = this.#owner
     let claim: ItemClaim | undefined
+    let isEmpty = false
     this.#users++
     const work = async (signal: AbortSignal) => {
       if (this.#watch?.hasEnded !== false) this.#watch = new QueueWatch(client, this.path)
@@ -257,6 +258,7 @@ export class Queue implements AsyncDisposable {
       for (let losses = 0; ; losses++) {
         signal.throwIfAborted()
         const name = watch.pick(losses)
+        isEmpty = waits && name === undefined
         if (name === undefined) {
           if (!waits && isRefreshed) return null
           losses = -1
@@ -277,7 +279,7 @@ export class Queue implements AsyncDisposable {
     }
     return cancellable(
       client,
-      { op, path: this.path, options },
+      { op, path: this.path, options, waitsFor: () => (isEmpty ? 'the queue has no free item' : undefined) },
       waits ? work : despiteLeftovers(client, this.path, work),
       done =>
         done.then(

@@ -12,7 +12,7 @@ import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { despiteLeftovers, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { despiteLeftovers, OTHER_HOLDER, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { readNodes } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
@@ -56,17 +56,21 @@ export class EphemeralMutex extends Lock {
     const ownNode = this.#newNode()
     const ofHolder = { ...options }
     const waiter = { ownNode, wokenAt: undefined as number | undefined }
+    let isTaken = false
     const work = async (signal: AbortSignal) => {
       const client = this.#view
       const pace = newPace(client)
       while (!(await this.#tryCreate(ownNode, signal))) {
+        isTaken = true
         const hasWaited = await client.retry(() => nextChange(client, this.path, signal), { signal })
         waiter.wokenAt = clockOf(client).now()
         if (!hasWaited) await pace.wait(signal)
       }
       return new NodeHeld(client, this.path, ownNode, ofHolder)
     }
-    return acquiring(this.#view, { op: 'acquire', path: this.path, options, checks: acquireOptionChecks }, waiter, work)
+    const waitsFor = () => (isTaken ? OTHER_HOLDER : undefined)
+    const call = { op: 'acquire', path: this.path, options, checks: acquireOptionChecks, waitsFor }
+    return acquiring(this.#view, call, waiter, work)
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {

@@ -117,7 +117,9 @@ export class MultiLock {
       this.#inBackground(undone)
       return undone
     }
-    return cancellable(client, { op, path: this.#names, options, checks: acquireOptionChecks }, work, undo)
+    const waitsFor = (isAnswered: boolean) => (isAnswered ? 'another contender holds one of the locks' : undefined)
+    const call = { op, path: this.#names, options, checks: acquireOptionChecks, waitsFor }
+    return cancellable(client, call, work, undo)
   }
 
   /** Registers the release of the locks that an attempt has acquired, for the next attempt at one of them. */

@@ -4,7 +4,7 @@ import { aBoolean, aFunction, anACL } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
-import { despiteLeftovers, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { despiteLeftovers, OTHER_HOLDER, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
 import type { ContenderNode, LockQueue } from '../queue/lock-queue.ts'
@@ -102,7 +102,8 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
       return this.newHeld(waiter.ownNode, ofHolder)
     }
     const { acquireOp: op, path, checks } = this
-    return acquiring(this.queue.client, { op, path, options, checks }, waiter, work)
+    const waitsFor = () => (waiter.isBlocked ? OTHER_HOLDER : undefined)
+    return acquiring(this.queue.client, { op, path, options, checks, waitsFor }, waiter, work)
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {

@@ -4,7 +4,7 @@ import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { enter, activate, isIn, runIn } from './async-owner.ts'
-import { cancellable, releasing, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, OTHER_HOLDER, releasing, type WaitOptions } from '../node/cancellable.ts'
 import { acquireOptionChecks, checkUse, Lock, type AcquireOptions } from './lock.ts'
 import { watchingOwnNode, type Held } from './held.ts'
 import { useHeld } from './use-held.ts'
@@ -142,7 +142,9 @@ export class ReentrantMutex extends Lock {
       const { first } = queue
       return first?.isHeld && this.#isOwner(first, options) ? first.enter(options) : request(queue, signal)
     }
-    const call = { op, path: this.path, options, checks: acquireChecks }
+    const waitsFor = (isAnswered: boolean) =>
+      isAnswered || InProcessQueue.of(this.client, this.path).first?.isHeld ? OTHER_HOLDER : undefined
+    const call = { op, path: this.path, options, checks: acquireChecks, waitsFor }
     return cancellable(this.client, call, work, releasing(noNode))
   }
 

@@ -97,12 +97,9 @@ export class Semaphore extends Lock {
         await pace.wait(signal)
       }
     }
-    return acquiring(
-      this.#queue.client,
-      { op: 'acquire', path: this.path, options, checks: acquireOptionChecks },
-      waiter,
-      work,
-    )
+    const waitsFor = (isAnswered: boolean) => (isAnswered ? 'other contenders hold all permits' : undefined)
+    const call = { op: 'acquire', path: this.path, options, checks: acquireOptionChecks, waitsFor }
+    return acquiring(this.#queue.client, call, waiter, work)
   }
 
   /**

@@ -1,5 +1,6 @@
 // A call that can be cancelled. It then rejects at once, and its effects are undone in the background.
 import { aSignal, aTimeout, checked, clockOf, inBackground, removedAt } from '../../client/recipe-support.ts'
+import { ZooKeeperError } from '../../protocol/index.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { ENDED, onAbort, Scope, untilAborted } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
@@ -37,6 +38,31 @@ export interface RecipeCall<O extends WaitOptions = WaitOptions> {
   readonly options: O
   /** A check for each option of the method. Default: those of every wait. */
   readonly checks?: Checks<O>
+  /**
+   * Says for the message of a TIMEOUT what another client has not done. Returns undefined while the call waits for a
+   * server.
+   * @param isAnswered true if a server has answered any request of the session since the call began
+   */
+  readonly waitsFor?: ((isAnswered: boolean) => string | undefined) | undefined
+}
+
+/** What a waiting call of a lock waits for. */
+export const OTHER_HOLDER = 'another contender holds the lock'
+
+/**
+ * Says why a call takes so long, for its TIMEOUT.
+ * @param replies the number of replies that the session had when the call began
+ * @returns the end of a sentence, empty if the reason is not known; and the cause if no server answers
+ */
+function whyLate(client: Client, { op, path, waitsFor }: RecipeCall, replies: number): [string, cause?: Error] {
+  const { state, stats } = client
+  const isConnected = state === 'connected' || state === 'connectedReadOnly'
+  const isAnswered = stats.replies > replies
+  const others = isConnected ? waitsFor?.(isAnswered) : undefined
+  if (others !== undefined) return [`, because ${others}`]
+  if (isConnected && isAnswered && waitsFor === undefined) return ['']
+  const detail = `no server answers${isConnected ? ' the request of the call' : `: the session is ${state}`}`
+  return [`, because ${detail}`, new ZooKeeperError('CONNECTIONLOSS', { op, path, fate: 'unknown', detail })]
 }
 
 /**
@@ -49,23 +75,27 @@ export interface RecipeCall<O extends WaitOptions = WaitOptions> {
  */
 export async function cancellable<T>(
   client: Client,
-  { op, path, options, checks = waitOptionChecks }: RecipeCall,
+  call: RecipeCall,
   work: (signal: AbortSignal) => Promise<T>,
   undo?: (done: Promise<T>) => Promise<void>,
 ): Promise<T> {
+  const { op, path, options, checks = waitOptionChecks } = call
   const { signal, timeout = Infinity } = checked(op, path, options, checks)
   signal?.throwIfAborted()
   const scope = new Scope()
   const stopListening = onAbort(signal, () => scope.abort(signal?.reason))
+  const timesOut = timeout <= LONGEST_TIMER
+  const replies = timesOut ? client.stats.replies : 0
   const onTimeout = () => {
+    const [because, cause] = whyLate(client, call, replies)
     const advice =
       undo === undefined
         ? 'what it has sent may have been executed, so read before you call it again'
         : 'call it again, or with a longer timeout'
-    const detail = `${op}() took longer than its timeout of ${timeout} ms: ${advice}`
-    scope.abort(new RecipeError('TIMEOUT', path, { detail }))
+    const detail = `${op}() took longer than its timeout of ${timeout} ms${because}: ${advice}`
+    scope.abort(new RecipeError('TIMEOUT', path, { detail, cause }))
   }
-  const timer = timeout <= LONGEST_TIMER ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
+  const timer = timesOut ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
   let done!: Promise<T>
   let stopRejecting!: () => void
   try {

@@ -32,6 +32,8 @@ export abstract class Waiter<R> {
   protected readonly queue: LockQueue
   /** When the last wait for other contenders has ended, by the client's clock. Undefined if there was none. */
   wokenAt: number | undefined
+  /** True if a contender was ahead when the queue was read last. */
+  isBlocked = false
 
   constructor(queue: LockQueue, ownNode = queue.newNode()) {
     this.queue = queue
@@ -48,6 +50,7 @@ export abstract class Waiter<R> {
     let turn = await this.#enter(signal)
     for (;;) {
       const { status } = turn
+      this.isBlocked = status === 'waiting'
       if (status === 'gone') {
         // Another client deleted our node, or what was read is older than the node. In the second case the node exists,
         // so remove it. Then queue again at the end.

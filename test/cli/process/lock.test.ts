@@ -87,7 +87,8 @@ describe('zkwire lock', function () {
       const wait = await lock(server.connectString, 'echo never', '--wait', '0.2').ended
       expect([noWait.status, noWait.out, noWait.err]).to.deep.equal([75, '', `zkwire lock: ${path} is taken\n`])
       expect([wait.status, wait.out]).to.deep.equal([75, ''])
-      expect(wait.err).to.equal(`zkwire lock: ${path} was not acquired within 0.2 s\n`)
+      // On a busy machine, no server may have answered in that time.
+      expect(wait.err.startsWith(`zkwire lock: ${path} was not acquired within 0.2 s: `), wait.err).to.equal(true)
       expect((await contenders()).map(each => each.path)).to.deep.equal([held.path])
     })
 
