@@ -10,8 +10,8 @@ import { readDocument } from '../../support/document.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 
 /** The largest allowed sizes in bytes: the present ones and a small reserve. Increase them only deliberately. */
-const BUDGET = { minified: 125_700, brotli: 39_000 }
-const WORKER_BUDGET = { minified: 120_000, brotli: 37_200 }
+const BUDGET = { minified: 129_500, brotli: 40_000 }
+const WORKER_BUDGET = { minified: 123_500, brotli: 38_200 }
 
 describe('the size of the client', () => {
   let size: Size
