@@ -2,6 +2,7 @@
 import { eventTypes, WatcherEvent } from '../../protocol/index.ts'
 import type { Line } from '../conversation/conversation.ts'
 import { CaptureExplainer } from './capture-explainer.ts'
+import { CaptureError } from './packet.ts'
 
 /** The length of a frame, and the header of a reply. */
 const BODY = 4 + 16
@@ -26,7 +27,14 @@ export async function notificationsIn(
     notifications.push({ seconds, connection, type: names.get(type) ?? String(type), path: path ?? '' })
   }
   const explainer = new CaptureExplainer(onLine, port)
-  for await (const chunk of chunks) explainer.push(chunk, now())
+  let length = 0
+  for await (const chunk of chunks) {
+    length += chunk.length
+    explainer.push(chunk, now())
+  }
+  // Otherwise it would seem that nobody was notified.
+  if (length < 4)
+    throw new CaptureError(length === 0 ? 'the input is empty' : 'the input is not a capture of tcpdump -w')
   explainer.finish()
   return { notifications, summary: explainer.summary() }
 }

@@ -22,9 +22,6 @@ export class HexExplainer {
 
   /** @throws CaptureError if the bytes are not hex */
   push(chunk: Buffer): void {
-    // A gzip file, because captures are often stored like that.
-    if (chunk[0] === 0x1f && chunk[1] === 0x8b)
-      throw new CaptureError('the input is compressed: pass it through gunzip -c')
     const lines = chunk.toString('latin1').split('\n')
     const last = lines.pop() ?? ''
     for (const line of lines) {

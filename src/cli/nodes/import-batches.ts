@@ -49,7 +49,8 @@ export function actionOf(exists: boolean, existing: Existing): Action {
   return existing === 'refuse' ? 'conflict' : existing
 }
 
-const modes = { persistent: 'persistent', container: 'container', ttl: 'persistentTTL' } as const
+/** The modes of the client, by the kind of a node. */
+export const modes = { persistent: 'persistent', container: 'container', ttl: 'persistentTTL' } as const
 
 /** Returns the operation of a node in a multi. */
 export function opOf({ path, data, acl, kind, ttl }: PlacedNode, action: 'create' | 'overwrite'): MultiOp {

@@ -1,6 +1,7 @@
 // The nodes of an export, line by line.
 import { ZooKeeperError } from '../../protocol/index.ts'
 import { UsageError } from '../runner/failure.ts'
+import { readable } from '../runner/input.ts'
 import { escaped } from '../runner/text.ts'
 import { parseLine, type ExportEnd } from './exported-node.ts'
 import { moved, type PlacedNode } from './import-batches.ts'
@@ -10,7 +11,7 @@ const LONGEST_LINE = 64 * 1024 * 1024
 
 /**
  * Splits at line feeds only: node:readline also splits at U+2028, which JSON may contain.
- * @throws UsageError if the input is not UTF-8, or has a line that is too long
+ * @throws UsageError if the input is compressed or not UTF-8, or has a line that is too long
  */
 async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -22,8 +23,8 @@ async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string, v
     }
   }
   let rest = ''
-  for await (const chunk of stream) {
-    const [first = '', ...others] = (typeof chunk === 'string' ? chunk : decoded(chunk)).split('\n')
+  for await (const chunk of readable(stream)) {
+    const [first = '', ...others] = decoded(chunk).split('\n')
     rest += first
     for (const other of others) {
       yield rest

@@ -5,7 +5,7 @@ import type { Client, ConnectOptions } from '../../client/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Host, Options, ParsedValues, Sessions, Target } from './command.ts'
 import { UsageError } from './failure.ts'
-import { secondsOf } from './values.ts'
+import { secondsOf, wholeNumberOf } from './values.ts'
 
 export const connectionOptions = {
   server: {
@@ -35,8 +35,21 @@ export const connectionOptions = {
   ca: { type: 'string', value: 'FILE', help: 'certificates of the authorities to trust' },
   cert: { type: 'string', value: 'FILE', help: 'own certificate' },
   key: { type: 'string', value: 'FILE', help: 'private key of --cert; its passphrase is $ZKWIRE_KEY_PASSPHRASE' },
+  'max-request': {
+    type: 'string',
+    value: 'BYTES',
+    help: 'the longest request, if jute.maxbuffer of the servers is not the default 1048575; or $ZKWIRE_MAX_REQUEST',
+  },
+  'max-reply': {
+    type: 'string',
+    value: 'BYTES',
+    help: 'the longest reply, as of a node with very many children; default 16777216; or $ZKWIRE_MAX_REPLY',
+  },
   'read-only': { type: 'boolean', help: 'also accepts a server that has lost its quorum' },
 } as const satisfies Options
+
+/** With a lower limit of requests and replies, no session could be opened. In bytes. */
+const SHORTEST_LIMIT = 1024
 
 /** @throws UsageError if a value is malformed, or a file cannot be read */
 export async function targetOf(values: ParsedValues, env: Host['env'], clock: Clock): Promise<Target> {
@@ -45,6 +58,8 @@ export async function targetOf(values: ParsedValues, env: Host['env'], clock: Cl
   const auth = [...((values['auth'] as readonly string[] | undefined) ?? []), env['ZKWIRE_AUTH'] ?? '']
   const sasl = text('sasl') ?? env['ZKWIRE_SASL']
   const [timeout, connectTimeout] = (['timeout', 'connect-timeout'] as const).map(name => secondsOf(name, text(name)))
+  const bytesOf = (name: 'max-request' | 'max-reply', variable: string) =>
+    wholeNumberOf(name, text(name) ?? (env[variable] || undefined), SHORTEST_LIMIT)
   return {
     servers,
     options: {
@@ -55,6 +70,8 @@ export async function targetOf(values: ParsedValues, env: Host['env'], clock: Cl
       ...(sasl ? { sasl: await mechanismOf(sasl) } : {}),
       ...tlsOf(text, values['tls'] === true, env),
       readOnly: values['read-only'] === true,
+      maxRequestBytes: bytesOf('max-request', 'ZKWIRE_MAX_REQUEST'),
+      maxReplyBytes: bytesOf('max-reply', 'ZKWIRE_MAX_REPLY'),
       // connect() rejects with the last failure. A line for each attempt would only repeat it.
       onConnectionError: () => undefined,
     },

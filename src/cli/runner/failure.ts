@@ -72,10 +72,19 @@ export function statusOf(error: unknown): number {
 
 const recipeStatuses: Partial<Record<RecipeError['code'], number>> = { TIMEOUT: statuses.timeout, LOST: statuses.lost }
 
+/** What the library calls by the names of its interface, as options of the program. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  'with addAuth()': 'by --auth',
+  maxRequestBytes: '--max-request',
+  maxReplyBytes: '--max-reply',
+}
+const INTERFACE = /with addAuth\(\)|max(?:Request|Reply)Bytes/g
+
 /** Returns one line for an error, or undefined if the user needs none. */
 export function messageOf(error: unknown): string | undefined {
   if (error instanceof Interrupted || error instanceof OutputClosed) return undefined
-  const text = (error instanceof Error ? messageOfSystem(error) : String(error)).replace('with addAuth()', 'by --auth')
+  const message = error instanceof Error ? messageOfSystem(error) : String(error)
+  const text = message.replace(INTERFACE, words => OPTIONS[words] ?? words)
   return escaped(statusOf(error) === statuses.internal ? `this is a bug of zkwire: ${text}` : text)
 }
 

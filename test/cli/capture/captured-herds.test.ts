@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { herdsAmong, notificationsIn, type Notification } from '../../../src/cli/capture/captured-herds.ts'
+import { CaptureError } from '../../../src/cli/capture/packet.ts'
+import { failureOf } from '../../support/settled.ts'
 import { eventTypes, WatcherEvent } from '../../../src/protocol/index.ts'
 import { ipv4, linked, links, pcapFile } from './packet-of.ts'
 
@@ -34,6 +36,19 @@ describe('the herds in a capture', () => {
     const spread = change('/a', 0, 12).map((each, i) => ({ ...each, seconds: i / 5 }))
     expect(herdsAmong(spread, 10)).to.deep.equal([])
     expect(herdsAmong(spread, 6)).to.have.length(1)
+  })
+
+  it('are not none of a file that is empty, or ends before it is known to be a capture', async () => {
+    for (const [bytes, problem] of [
+      ['', 'the input is empty'],
+      ['d4c3b2', 'the input is not a capture of tcpdump -w'],
+    ] as const) {
+      const chunks = async function* () {
+        if (bytes !== '') yield await Promise.resolve(Buffer.from(bytes, 'hex'))
+      }
+      const error = await failureOf(notificationsIn(chunks(), () => 0, 2181))
+      expect(error).to.be.an.instanceOf(CaptureError).with.property('message', problem)
+    }
   })
 
   it('are read from the frames that servers send', async () => {

@@ -44,4 +44,18 @@ describe('in this process, a command that reads many nodes', () => {
         expect(await result()).to.deep.equal(expected)
         await planned.triggered
       })
+
+  describe('with a node that has very many children,', () => {
+    beforeEach(async () => {
+      for (let i = 0; i < 100; i++) await zk.create(`/a/b/${'x'.repeat(20)}${i}`)
+    })
+
+    for (const args of ['ls /a/b', 'ls -R /a', 'du /a', 'export /a', 'diff /a /a', 'rm -r /a'])
+      it(`ends with 1, and names the option that raises the limit: ${args}`, async () => {
+        const { status, err } = await run([...args.split(' '), '--max-reply', '2000'])
+        expect(err).to.match(/^zkwire \w+: REPLYTOOLARGE: getChildren2? \/a\/b: .* exceeds --max-reply; raise it/)
+        expect(status).to.equal(1)
+        expect((await run(args.split(' '), { env: { ZKWIRE_MAX_REPLY: '20000' } })).status).to.equal(0)
+      })
+  })
 })

@@ -1,5 +1,6 @@
 // `zkwire import` in this process: its input in any chunks, and imports that break off.
 import { expect } from 'chai'
+import { gzipSync } from 'node:zlib'
 import { connect, perms, type Client } from '../../../src/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { until } from '../../../environment/until.ts'
@@ -140,6 +141,100 @@ describe('in this process, zkwire import', () => {
         expect(err).to.contain(`zkwire import: line 2 of the input: ${problem}`)
         expect(status).to.equal(64)
       })
+  })
+
+  describe('of the largest node that a server accepts', () => {
+    const LIMIT = 1_048_575
+    const HEADER = 8
+    const pathBytes = 4 + '/a'.length
+
+    /** Creates /a with so much data that there is room for `spare` bytes in a request with `more` bytes. */
+    const importOfNode = async (more: number, spare: number) => {
+      const data = 'x'.repeat(LIMIT - HEADER - pathBytes - more - 4 - spare)
+      await zk.create('/a')
+      await zk.setData('/a', data)
+      const { out } = await run(['export', '/a'])
+      await zk.delete('/a')
+      return { data, input: [out] }
+    }
+    /** An ACL of one entry, and flags. */
+    const CREATE = 4 + 4 + 4 + 'world'.length + 4 + 'anyone'.length + 4
+    const VERSION = 4
+
+    for (const [what, more] of [
+      ['create', CREATE],
+      ['setData', VERSION],
+    ] as const)
+      it(`creates a node that only a ${what} without other operations can write, and replaces it`, async () => {
+        const { data, input } = await importOfNode(more, 0)
+        expect(await run(['import'], { input })).to.include({ err: '', out: 'create 1, overwrite 0, skip 0\n' })
+        expect((await zk.getData('/a')).data?.length).to.equal(data.length)
+        const replaced = await run(['import', '--overwrite'], { input })
+        expect(replaced).to.include({ err: '', out: 'create 0, overwrite 1, skip 0\n' })
+      })
+
+    it('leaves no empty node if its data cannot be written', async () => {
+      const { input } = await importOfNode(VERSION, 0)
+      server.faults.replace('setData', 'NOAUTH')
+      const { status, err } = await run(['import'], { input })
+      expect(err).to.match(/^zkwire import: NOAUTH: setData \/a: /)
+      expect(status).to.equal(1)
+      expect(await zk.exists('/a')).to.equal(null)
+    })
+  })
+
+  describe('of a first batch that may be written,', () => {
+    const lines = [line('/a'), line('/a/b'), end(2)]
+    const hint = 'the lines 1 to 2 may be imported too; run it again with --skip to continue\n'
+
+    it('says so and names --skip if the reply is lost', async () => {
+      server.faults.drop('multi')
+      const { status, err } = await run(['import'], { input: lines })
+      expect(err)
+        .to.match(/^zkwire import: CONNECTIONLOSS: /)
+        .and.to.contain(hint)
+      expect(status).to.equal(69)
+      expect((await run(['import', '--skip'], { input: lines })).out).to.equal('create 0, overwrite 0, skip 2\n')
+    })
+
+    it('says so and names --skip if a signal ends it', async () => {
+      const multi = server.faults.delay('multi', 60_000)
+      const importing = start(['import'], { input: lines })
+      await multi.triggered
+      importing.signals.deliver('SIGINT')
+      await importing.ended
+      expect(importing.err).to.equal(`zkwire import: interrupted; ${hint}`)
+      multi.release()
+    })
+
+    it('does not say so if the server has refused it', async () => {
+      server.faults.replace('multi', 'NOAUTH')
+      expect((await run(['import'], { input: lines })).err).not.to.contain('may be imported')
+    })
+  })
+
+  describe('of a file in another form says which, and how to convert it:', () => {
+    const text = line('/a') + end(1)
+    for (const [form, bytes, problem] of [
+      ['gzip', gzipSync(text), 'the input is compressed: pass it through gunzip -c'],
+      ['zstd', Buffer.from('28b52ffd0458', 'hex'), 'the input is compressed: pass it through zstd -dc'],
+      ['xz', Buffer.from('fd377a585a00', 'hex'), 'the input is compressed: pass it through xz -dc'],
+      ['bzip2', Buffer.from('BZh91AY'), 'the input is compressed: pass it through bzip2 -dc'],
+      ['zip', Buffer.from('504b030414', 'hex'), 'the input is a zip archive: pass it through unzip -p'],
+      ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le'), 'the input is UTF-16, as Windows PowerShell writes it'],
+    ] as const)
+      it(form, async () => {
+        await zk.create('/a')
+        for (const args of ['import', 'explain', 'diff /a --file -']) {
+          const { status, err, out } = await run(args.split(' '), { input: Array.from(bytes, byte => Buffer.of(byte)) })
+          expect(err).to.contain(problem)
+          expect([status, out]).to.deep.equal([64, ''])
+        }
+      })
+
+    it('and reads UTF-8 with a byte order mark', async () => {
+      expect((await run(['import'], { input: [`\ufeff${text}`] })).status).to.equal(0)
+    })
   })
 
   it('sets with --overwrite only the ACLs that differ', async () => {

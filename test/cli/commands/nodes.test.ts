@@ -103,6 +103,21 @@ describe('in this process, zkwire', () => {
     })
   })
 
+  it('set and create say how to raise the limit of a request, and do so', async () => {
+    await zk.create('/a')
+    const input = ['x'.repeat(4000)]
+    for (const args of [
+      ['set', '/a', '-'],
+      ['create', '/b', '-'],
+    ]) {
+      const { status, err } = await run([...args, '--max-request', '3000'], { input })
+      expect(err).to.match(/^zkwire \w+: REQUESTTOOLARGE: .* exceeds --max-request; /)
+      expect(status).to.equal(1)
+      expect((await run([...args, '--max-request', '5000'], { input })).status).to.equal(0)
+    }
+    expect((await run(['ls', '/', '--max-reply', '16M'])).err).to.contain('--max-reply: "16M" is not a whole number')
+  })
+
   describe('ls', () => {
     it('-l shows a child that may not be read, and leaves out one that is gone', async () => {
       for (const path of ['/l', '/l/a', '/l/b', '/l/c']) await zk.create(path)

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectionOptions, targetOf } from '../../../src/cli/runner/connection.ts'
+import { UsageError } from '../../../src/cli/runner/failure.ts'
+import { failureOf } from '../../support/settled.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 
 describe('the options of a connection', () => {
@@ -65,6 +67,16 @@ describe('the options of a connection', () => {
         key: Buffer.from('contents'),
         passphrase: 'secret',
       })
+    },
+    async 'max-request'() {
+      expect((await given({ 'max-request': '2000000' })).options.maxRequestBytes).to.equal(2_000_000)
+      expect((await given({}, { ZKWIRE_MAX_REQUEST: '2000000' })).options.maxRequestBytes).to.equal(2_000_000)
+    },
+    async 'max-reply'() {
+      const { options } = await given({ 'max-reply': '100000000' }, { ZKWIRE_MAX_REPLY: '2000' })
+      expect(options.maxReplyBytes).to.equal(100_000_000)
+      expect((await given({}, { ZKWIRE_MAX_REPLY: '2000' })).options.maxReplyBytes).to.equal(2000)
+      expect(await failureOf(given({ 'max-reply': '16M' }))).to.be.an.instanceOf(UsageError)
     },
     async 'read-only'() {
       expect((await given({ 'read-only': true })).options.readOnly).to.equal(true)
