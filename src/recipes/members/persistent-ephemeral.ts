@@ -153,7 +153,7 @@ export class PersistentEphemeral implements AsyncDisposable {
     const { loop } = this.#work
     if (loop?.isRunning !== true) return
     const call = { op: 'setData', path: this.path, options }
-    await cancellable(loop.client, call, signal => loop.until(() => loop.goal >= version, signal))
+    await cancellable(loop.client, call, signal => this.#work.until(({ goal }) => goal >= version, signal))
   }
 
   /**

@@ -57,11 +57,28 @@ export class SessionWork {
     if (previous?.isRunning !== true || !previous.serves(client)) {
       this.#loop = new SessionLoop(client, this.#round)
       onBegin(this.#loop)
-      if (previous !== undefined) inBackground(previous.client, this.#end(previous))
+      if (previous !== undefined) inBackground(previous.client, this.#end(previous, REPLACED))
     }
     const loop = this.#loop as SessionLoop
     loop.starts++
     return loop
+  }
+
+  /**
+   * Resolves when the condition is met in the present session, or in the next one if the work begins there meanwhile. At
+   * once if there is none: the next session then begins with the wanted state.
+   * @throws as {@link SessionLoop.until}
+   */
+  async until(isMet: (loop: SessionLoop) => boolean, signal: AbortSignal): Promise<void> {
+    for (let loop = this.#loop; loop?.isRunning; loop = this.#loop) {
+      const present = loop
+      try {
+        return await present.until(() => isMet(present), signal)
+      } catch (error) {
+        const goesOn = !this.#isClosed && this.#loop !== present && !signal.aborted
+        if (!goesOn) throw error
+      }
+    }
   }
 
   /** Takes back one {@link begin}. Ends the loop if no other call of start() relies on it. */
@@ -81,10 +98,11 @@ export class SessionWork {
     await Promise.all(this.#ends.values())
   }
 
-  #end(loop: SessionLoop): Promise<void> {
+  /** @param detail why, if not by close() */
+  #end(loop: SessionLoop, detail?: string): Promise<void> {
     const end = async () => {
       try {
-        await loop.stop(closed('close', this.#path, 'unknown'))
+        await loop.stop(closed('close', this.#path, 'unknown', detail))
         await this.#cleanUp(loop)
       } catch (error) {
         // The next close() tries again.
@@ -99,6 +117,8 @@ export class SessionWork {
     return ending
   }
 }
+
+const REPLACED = 'start() was called with the client of another session, where the work goes on'
 
 /**
  * Implements start(): begins each work in the session of the client, and resolves when all have begun. If the call

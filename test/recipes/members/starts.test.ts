@@ -221,6 +221,56 @@ onBothServers('start()', (fixture, { itInVirtualTime }) => {
     expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
+  const writers = {
+    'setData() of a PersistentEphemeral': async (client: Client) => {
+      const node = new PersistentEphemeral(path, { data: 'old' })
+      await node.start(client)
+      return { object: node, write: () => node.setData('new'), node: path }
+    },
+    'setData() of a Membership': async (client: Client) => {
+      const group = new Membership(fixture.path, { id: 'node', data: 'old' })
+      await group.start(client)
+      return { object: group, write: () => group.setData('new'), node: path }
+    },
+    'update() of a Registration': async (client: Client) => {
+      const services = new Services(fixture.path)
+      await services.start(client)
+      const registration = await services.register({ name: 'api', id: 'a', address: 'old' })
+      return { object: services, write: () => registration.update({ address: 'new' }), node: registration.path }
+    },
+  }
+  for (const [name, make] of Object.entries(writers))
+    itInVirtualTime(`in the next session takes along ${name} that is under way`, async () => {
+      const [one, two] = (await fixture.openMany(2)) as [Client, Client]
+      const { object, write, node } = await make(one)
+      const held = fixture.embedded.faults.hold('setData', { session: one.sessionId })
+      const writing = outcomeOf(write())
+      await held.triggered
+      const starting = object.start(two)
+      held.release()
+      await starting
+      expect(await writing).to.equal(undefined)
+      const { data, stat } = await fixture.observer.getData(node)
+      expect(String(data)).to.match(/new/)
+      expect(stat.ephemeralOwner).to.equal(two.sessionId)
+      await object.close()
+    })
+
+  itInVirtualTime('in the next session ends one that is under way, whose error says so', async () => {
+    const [one, two] = (await fixture.openMany(2)) as [Client, Client]
+    await using node = new PersistentEphemeral(path)
+    let first: Promise<unknown> | undefined
+    await whileReadsHang(one, async () => {
+      first = failureOf(node.start(one))
+      await fixture.sleep(50)
+      await node.start(two)
+    })
+    expect(await first).to.have.property('code', 'CLOSED')
+    expect(await first)
+      .to.have.property('message')
+      .that.matches(/start\(\) was called with the client of another session/)
+  })
+
   itInVirtualTime('of Services that fails keeps the registrations for the next session', async () => {
     const [one, two] = await fixture.openMany(2)
     await using services = new Services(fixture.path)
