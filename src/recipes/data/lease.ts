@@ -1,5 +1,5 @@
 // Leases that end at a time of day, with the nodes of kazoo's NonBlockingLease and MultiNonBlockingLease.
-import { anACL, clockOf, copyOfACL, unlessRefused } from '../../client/recipe-support.ts'
+import { anACL, clockOf, copyOfACL, newPace, unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join, MultiError, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -189,7 +189,7 @@ export class Lease implements AsyncDisposable {
   }
 
   /** May be executed twice, because the second time it renews the lease. */
-  async #renew(path: string, held: Held, signal: AbortSignal): Promise<LeaseTerm | null> {
+  async #renew(path: string, held: Held, signal: AbortSignal, pace = newPace(this.#client)): Promise<LeaseTerm | null> {
     const { id, duration, acl } = this.#options
     const record = await this.#read(path, signal)
     const now = clockOf(this.#client).wallNow()
@@ -199,13 +199,15 @@ export class Lease implements AsyncDisposable {
     const transaction = held.guard()
     if (record === undefined) transaction.create(node, data, { acl })
     else transaction.setData(node, data)
-    await transaction.commit({ signal })
-    return { path, end }
+    if (await isWritten(node, transaction.commit({ signal }))) return { path, end }
+    await pace.wait(signal)
+    return this.#renew(path, held, signal, pace)
   }
 
   async #remove(path: string, held: Held, signal: AbortSignal): Promise<void> {
     if ((await this.#read(path, signal))?.holder !== this.#options.id) return
-    await held.guard().delete(holderNode(path)).commit({ signal })
+    const node = holderNode(path)
+    await isWritten(node, held.guard().delete(node).commit({ signal }))
   }
 
   /** Returns undefined if there is no lease. A lease of a newer version never ends, as in kazoo. */
@@ -222,6 +224,17 @@ export class Lease implements AsyncDisposable {
   #run<T>(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     // The lock is released by the work itself, also after the call was cancelled.
     return cancellable(this.#client, { op, path: this.path, options }, work)
+  }
+}
+
+/** Resolves with false if a client that does not take the lock has created or deleted the node since it was read. */
+async function isWritten(node: string, commit: Promise<unknown>): Promise<boolean> {
+  try {
+    await commit
+    return true
+  } catch (error) {
+    if (error instanceof MultiError && isCode(error, 'NONODE', 'NODEEXISTS') && error.path === node) return false
+    throw error
   }
 }
 

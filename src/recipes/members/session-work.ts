@@ -73,7 +73,8 @@ export class SessionWork {
     for (let loop = this.#loop; loop?.isRunning; loop = this.#loop) {
       const present = loop
       try {
-        return await present.until(() => isMet(present), signal)
+        await present.until(() => isMet(present), signal)
+        return
       } catch (error) {
         const goesOn = !this.#isClosed && this.#loop !== present && !signal.aborted
         if (!goesOn) throw error

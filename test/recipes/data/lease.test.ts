@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { Lease, Mutex, type LeaseOptions } from '../../../src/recipes/index.ts'
-import { decodeLease, encodeLease, endAfter, isFree } from '../../../src/recipes/data/lease-record.ts'
+import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from '../../../src/recipes/data/lease-record.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -132,6 +132,25 @@ onBothServers('Lease', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(await failed).to.include({ code: 'LOST', path })
     expect(await fixture.observer.exists(`${path}/lease_holder`)).to.equal(null)
   })
+
+  for (const what of ['release', 'renewal', 'first acquire'] as const)
+    itEverywhere(`goes on if an outsider changes the node before the write of a ${what}`, async () => {
+      const { faultyDial, client } = await fixture.openWithFaults()
+      const lease = leaseOf(client, 'a')
+      if (what !== 'first acquire') await lease.tryAcquire()
+      const sending = faultyDial.holdRequest(opcodes.multi)
+      const running = what === 'release' ? lease.release() : lease.tryAcquire()
+      await sending
+      const node = `${path}/lease_holder`
+      if (what !== 'first acquire') await fixture.observer.delete(node)
+      else await fixture.observer.create(node, encodeLease({ holder: 'b', end: 1000 }))
+      faultyDial.deliver()
+      await running
+      const holder = what === 'release' ? undefined : 'a'
+      const data = await stored().catch(() => undefined)
+      expect(data && (decodeLease(data) as LeaseRecord).holder).to.equal(holder)
+      expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    })
 
   itInVirtualTime(
     'is refused while its data has a newer version, and rejects with UNSUPPORTED if the data is no lease',
