@@ -1,10 +1,10 @@
-// `npm run build`: the ES modules in dist, CommonJS modules in dist/cjs, and the page of `zkwire playground`. Jest and
-// other loaders that implement require() themselves cannot load ES modules.
+// `npm run build`: the ES modules in dist, CommonJS modules in dist/cjs, the page of `zkwire playground`, and the notices of
+// the packages in that page. Jest and other loaders that implement require() themselves cannot load ES modules.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import manifest from './package.json' with { type: 'json' }
-import { playgroundPage } from './site/playground/build.ts'
+import { buildPlayground } from './site/playground/build.ts'
 
 /** Not `tsc`, because TypeScript 6 has a command of that name too. */
 const COMPILER = 'node_modules/typescript/bin/tsc'
@@ -19,7 +19,9 @@ for (const project of ['tsconfig.build.json', 'tsconfig.commonjs.json']) {
   if (status !== 0) process.exit(1)
 }
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n')
-writeFileSync('dist/playground.html', await playgroundPage())
+const playground = await buildPlayground()
+writeFileSync('dist/playground.html', playground.html)
+writeFileSync('dist/third-party-notices.txt', playground.notices)
 
 for (const file of readdirSync('dist/cjs', { recursive: true, encoding: 'utf8' }))
   if (file.endsWith('.d.ts')) completeDeclarations(file)

@@ -6,6 +6,7 @@ import { html, Html } from '../../bench/report/html.ts'
 import { playerScript, styleOf } from '../../bench/report/page.ts'
 import { reportBody, TITLE } from '../../bench/report/report.ts'
 import { readResult } from '../../bench/output/result.ts'
+import { noticesOf } from '../browser-runtime/notices.ts'
 import type { PlaygroundFrame } from '../playground/build.ts'
 import { releaseAddresses } from '../world/release-link.ts'
 import { laidOutEntry } from './api/declaration.ts'
@@ -258,9 +259,10 @@ async function reportPage(): Promise<Page> {
 }
 
 async function siteScript(): Promise<string> {
-  const { outputFiles } = await bundle({
+  const { outputFiles, metafile } = await bundle({
     ...{ entryPoints: [join(import.meta.dirname, 'browser/site.ts')], bundle: true, minify: true, write: false },
-    ...{ format: 'iife', target: 'es2022', legalComments: 'none' },
+    ...{ format: 'iife', target: 'es2022', legalComments: 'none', metafile: true, absWorkingDir: root },
   })
-  return outputFiles[0]?.text ?? ''
+  const notices = await noticesOf(Object.keys(metafile.inputs), root)
+  return `${outputFiles[0]?.text ?? ''}/*\n${notices.replaceAll('*/', '* /')}*/\n`
 }

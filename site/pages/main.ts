@@ -1,15 +1,15 @@
 // `npm run site`: builds the site in site/dist.
 // May import: bench/output/result.ts, bench/report/html.ts, bench/report/page.ts, bench/report/report.ts,
-// site/pages/api/declaration.ts, site/pages/api/pages.ts, site/pages/api/reference.ts, site/lab, site/lessons, site/playground/build.ts,
+// site/pages/api/declaration.ts, site/pages/api/pages.ts, site/pages/api/reference.ts, site/browser-runtime/notices.ts, site/lab, site/lessons, site/playground/build.ts,
 // site/playground/model/words.ts, site/world/release-link.ts, site/world/scenes.ts, site/world/story.ts, esbuild, linkedom, markdown-it, minisearch,
 // shiki.
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { playgroundPage } from '../playground/build.ts'
+import { buildPlayground } from '../playground/build.ts'
 import { buildSite, frameOfPlayground } from './build.ts'
 
 const folder = join(import.meta.dirname, '..', 'dist')
-const site = await buildSite(await playgroundPage(await frameOfPlayground()))
+const site = await buildSite((await buildPlayground(await frameOfPlayground())).html)
 await rm(folder, { recursive: true, force: true })
 for (const [path, content] of site) {
   const file = join(folder, path)

@@ -5,8 +5,10 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { browserOptions } from '../browser-runtime/esbuild.ts'
+import { noticesOf } from '../browser-runtime/notices.ts'
 
 const here = import.meta.dirname
+const root = join(here, '..', '..')
 const TITLE = 'ZooKeeper in a browser tab: the playground of zkwire'
 const DESCRIPTION =
   'A ZooKeeper client and server in one page, in virtual time, with every frame in view: locks, watches, sessions and their faults.'
@@ -22,18 +24,22 @@ export interface PlaygroundFrame {
   script: string
 }
 
-/**
- * Returns the whole page.
- * @param site Default: the page is one of its own, and loads no file.
- */
-export async function playgroundPage(site?: PlaygroundFrame): Promise<string> {
-  const [script, own] = await Promise.all([bundle(), styles()])
+export interface BuiltPlayground {
+  /** The whole page. */
+  readonly html: string
+  /** The notices of the packages that the page contains. */
+  readonly notices: string
+}
+
+/** @param site Default: the page is one of its own, and loads no file. */
+export async function buildPlayground(site?: PlaygroundFrame): Promise<BuiltPlayground> {
+  const [{ script, notices }, own] = await Promise.all([bundle(), styles()])
   const style = site === undefined ? own : `${own}\n${site.style}`
   // Nothing but this script and this style may run or load, and the script of the site, whatever a link says. A program
   // of the editor runs in a worker of a `data:` address, which has no origin, and to which this policy applies too.
   const files = site === undefined ? '' : "'self' "
   const policy = `default-src 'none'; script-src ${files}${sourceOf(script)}; style-src ${sourceOf(style)}; worker-src data:; base-uri 'none'; form-action 'none'`
-  return `<!doctype html>
+  const html = `<!doctype html>
 <html lang="en"${site === undefined ? '' : ` data-home="${site.home}"`}>
 <head>
 <meta charset="utf-8">
@@ -47,26 +53,36 @@ ${site === undefined ? '' : `<script defer src="${site.script}"></script>\n`}</h
 ${site?.top ?? ''}
 <main><h1>ZooKeeper in a browser tab</h1><p>This page needs JavaScript, because the client and the server run in it.</p></main>
 <script>${script}</script>
+<!--
+This page contains these packages.
+
+${notices.replaceAll(/-(?=-)/g, '- ')}-->
 </body>
 </html>
 `
+  return { html, notices }
 }
 
 const sourceOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-async function bundle(): Promise<string> {
-  const { outputFiles } = await build({
+async function bundle(): Promise<{ script: string; notices: string }> {
+  const { outputFiles, metafile } = await build({
     ...browserOptions,
     entryPoints: [join(here, 'page/main.tsx')],
     minify: true,
     charset: 'utf8',
     write: false,
+    metafile: true,
+    absWorkingDir: root,
     jsx: 'automatic',
     jsxImportSource: 'preact',
     logLevel: 'warning',
   })
-  // A script in a page ends at the first such letters, even within a string.
-  return (outputFiles[0]?.text ?? '').replaceAll('</script', '<\\/script')
+  return {
+    // A script in a page ends at the first such letters, even within a string.
+    script: (outputFiles[0]?.text ?? '').replaceAll('</script', '<\\/script'),
+    notices: await noticesOf(Object.keys(metafile.inputs), root),
+  }
 }
 
 async function styles(): Promise<string> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
-import { playgroundPage } from './build.ts'
+import { buildPlayground } from './build.ts'
 import { cpuSecondsOf, descendantsOf } from '../../environment/procfs.ts'
 
 const { values } = parseArgs({
@@ -20,7 +20,7 @@ const [seconds, clients] = [Number(values.seconds), Number(values.clients)]
 
 const directory = await mkdtemp(join(tmpdir(), 'zkwire-bench-'))
 const page = join(directory, 'playground.html')
-await writeFile(page, await playgroundPage())
+await writeFile(page, (await buildPlayground()).html)
 // All processes of Chromium inherit the core.
 const program = join(directory, 'chromium')
 await writeFile(program, `#!/bin/sh\nexec taskset -c ${Number(values.core)} ${values.chromium} "$@"\n`)

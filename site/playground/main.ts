@@ -2,10 +2,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
-import { playgroundPage } from './build.ts'
+import { buildPlayground } from './build.ts'
 
 const folder = join(import.meta.dirname, '..', 'dist')
-const page = await playgroundPage()
+const { html: page } = await buildPlayground()
 await mkdir(folder, { recursive: true })
 await writeFile(join(folder, 'playground.html'), page)
 const kilobytes = (bytes: number) => `${Math.round(bytes / 1000)} kB`

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { startChromium } from '../../environment/chromium.ts'
 import { SCENES } from '../world/scenes.ts'
-import { playgroundPage } from './build.ts'
+import { buildPlayground } from './build.ts'
 
 const docs = join(import.meta.dirname, '..', '..', 'docs')
 const QUALITY = 0.82
 
 const browser = await startChromium()
-const html = await playgroundPage()
+const { html } = await buildPlayground()
 
 /** Opens the page at a moment that does not depend on the machine: nothing plays. */
 async function openPage(width: number, height: number, link = ''): Promise<Page> {

@@ -261,6 +261,9 @@ describe('in the architecture,', () => {
       expect(needing.map(([name]) => name)).to.include.members(['check', 'lint', 'site', 'test:site'])
       const late = needing.filter(([, command]) => !command.includes('npm run --silent site:install '))
       expect(late.map(([name]) => name)).to.deep.equal([])
+      // Whoever only builds the package installs nothing else: the job of release.yml that packs it runs no script of them.
+      expect(needing.map(([name]) => name)).not.to.include.members(['build'])
+      expect(scripts['build']).not.to.include('site:install')
     })
   })
 

@@ -16,6 +16,10 @@ describe('the tarball', () => {
     expect([...shipped]).to.have.members(['dist', 'src', 'package.json', ...documents])
   })
 
+  it('has the notices of the packages that the page of the playground contains', () => {
+    expect(user.files).to.include.members(['dist/playground.html', 'dist/third-party-notices.txt'])
+  })
+
   it('passes publint without an error, a warning or a suggestion', async () => {
     const { code, output } = await run(user.directory, '.', 'node-24', `publint run ${user.tarball} --strict`)
     expect(code, output).to.equal(0)

@@ -6,11 +6,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
 import { buildSite, frameOfPlayground, type Site } from '../../../site/pages/build.ts'
-import { playgroundPage } from '../../../site/playground/build.ts'
+import { buildPlayground } from '../../../site/playground/build.ts'
 
 let built: Promise<Site> | undefined
 
-export const builtSite = (): Promise<Site> => (built ??= frameOfPlayground().then(playgroundPage).then(buildSite))
+export const builtSite = (): Promise<Site> =>
+  (built ??= frameOfPlayground()
+    .then(buildPlayground)
+    .then(({ html }) => buildSite(html)))
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

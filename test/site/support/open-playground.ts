@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { playgroundPage } from '../../../site/playground/build.ts'
+import { buildPlayground } from '../../../site/playground/build.ts'
 
 let built: Promise<string> | undefined
 /** Returns the page. It is built once. */
-export const builtPlayground = (): Promise<string> => (built ??= playgroundPage())
+export const builtPlayground = (): Promise<string> => (built ??= buildPlayground().then(({ html }) => html))
 
 /** A page that is open, and what it asked for and said. */
 export interface OpenPlayground {
