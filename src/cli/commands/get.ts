@@ -5,7 +5,7 @@
 // runtime, server/index.ts, session/servers/connect-string.ts,
 // transport/transport.ts.
 import type { Client } from '../../client/index.ts'
-import { isCode } from '../../protocol/index.ts'
+import { unlessRefused } from '../../client/recipe-support.ts'
 import { untilAborted } from '../../runtime/abort.ts'
 import { command } from '../runner/command.ts'
 import { dataText, escaped, jsonData } from '../runner/text.ts'
@@ -29,21 +29,30 @@ export const get = command({
       if (values.raw) await out.write(data ?? '')
       else await out.show({ path, ...jsonData(data), stat }, () => dataText(data))
     }
-    const zk = await context.client()
-    if (!values.watch) return print(await zk.getData(path, { signal }))
-    for (;;) {
-      let watch = () => {}
-      const changed = new Promise<void>(resolve => (watch = resolve))
-      try {
-        await print(await zk.getData(path, { signal, watch }))
-      } catch (error) {
-        if (!isCode(error, 'NONODE')) throw error
-        if (out.isJson) await out.json({ path, stat: null })
-        else await err.line(`zkwire get: there is no node ${escaped(path)}`)
+    if (!values.watch) return print(await (await context.client()).getData(path, { signal }))
+    // So that a new session prints only what has changed. With the data, because a new ensemble may have the same zxids.
+    let printed: string | undefined
+    await context.sessions.supervise(async (zk, ended) => {
+      for (;;) {
+        let watch = () => {}
+        const changed = new Promise<void>(resolve => (watch = resolve))
+        const options = { signal: ended, watch }
+        const node = await unlessRefused(
+          zk.retry(() => zk.getData(path, options), { signal: ended }),
+          'NONODE',
+        )
+        const state = node === undefined ? 'missing' : `${node.stat.czxid} ${node.stat.mzxid} ${String(node.data)}`
+        if (state !== printed) {
+          if (node !== undefined) await print(node)
+          else if (out.isJson) await out.json({ path, stat: null })
+          else await err.line(`zkwire get: there is no node ${escaped(path)}`)
+        }
+        printed = state
         // The node may have been created since.
-        if ((await zk.exists(path, { signal, watch })) !== null) continue
+        const isWatched =
+          node !== undefined || (await zk.retry(() => zk.exists(path, options), { signal: ended })) === null
+        if (isWatched) await untilAborted(changed, ended)
       }
-      await untilAborted(changed, signal)
-    }
+    }, signal)
   },
 })

@@ -16,7 +16,7 @@ export const leader = command({
   async run({ argument, values, sessions, client, out, signal }) {
     const path = argument('PATH')
     const print = async (zk: Client, current: Participant | null) => {
-      const stat = current && (await zk.exists(current.path, { signal }))
+      const stat = current && (await zk.retry(() => zk.exists(current.path, { signal }), { signal }))
       const since = stat && timeText(stat.ctime)
       const shown = current && { id: current.id, session: hex64(current.session), since, node: current.path }
       await out.show({ leader: shown }, () =>

@@ -21,7 +21,9 @@ export const watch = command({
     }
     let isFirst = true
     await sessions.supervise(async (zk, ended) => {
-      await using watcher = await zk.addWatch(path, { recursive: values.recursive, signal: ended })
+      await using watcher = await zk.retry(() => zk.addWatch(path, { recursive: values.recursive, signal: ended }), {
+        signal: ended,
+      })
       await print(isFirst ? 'watching' : 'resync', path)
       isFirst = false
       for await (const { type, path: where, zxid } of watcher) if (type !== 'Session') await print(type, where, zxid)
