@@ -242,6 +242,13 @@ export const runtimes = npmTools('runtimes', 'the runtimes', 'each of them passe
   ...{ mocha: '^12.0.0', vitest: '^4.1.0' },
 })
 
+/** What examples/web and examples/nest depend on. */
+export const webFrameworks = npmTools('web', 'Fastify and NestJS', 'run the examples of a web service', {
+  ...{ fastify: '^5.12.0', '@nestjs/common': '^12.5.0', '@nestjs/core': '^12.5.0' },
+  ...{ '@nestjs/platform-express': '^12.5.0', '@nestjs/terminus': '^12.1.0', 'reflect-metadata': '^0.2.2' },
+  ...{ rxjs: '^7.8.2', '@types/node': '^20.19.43' },
+})
+
 export const workerd = npmTools('workerd', 'workerd', 'the runtime of Cloudflare Workers', { workerd: '^1.0.0' })
 
 /** StrykerJS 10 needs Node 22, and runs mocha 11 at most. */
@@ -268,7 +275,7 @@ export const suites: Readonly<Record<string, readonly Need[]>> = {
   'test:bench': [zookeeper],
   'test:browser': [zookeeper, chromium],
   'test:cli': [zookeeper, jdk, curator, kazoo, tcpdump, tmux, ...shells],
-  'test:ensemble': [zookeeper],
+  'test:ensemble': [zookeeper, webFrameworks],
   'test:exploration': [],
   'test:interop': [
     ...[zookeeper, jdk, curator, curatorDiscovery, kazoo, cClientShell, cCompiler, cClient, cSources],

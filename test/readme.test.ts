@@ -7,6 +7,7 @@ import { sharedServer } from './support/shared-server.ts'
 describe('the README', () => {
   testCodeBlocks('README.md', [
     /held with fencing token \d+/,
+    'test/docs/web-service.test.ts',
     /NodeDataChanged[^]*NODEEXISTS \/app\/a refused/,
     /NodeCreated \/config\/colour/,
     /primary with \d+/,

@@ -26,7 +26,7 @@ export const groups: readonly GuideGroup[] = [
     guides: [
       {
         ...{ name: 'start', title: 'Start', about: 'Install it, and hold a lock in ten lines' },
-        ...{ document: README, sections: ['', 'Install', 'A ZooKeeper for tests'] },
+        ...{ document: README, sections: ['', 'Install', 'In a web service', 'A ZooKeeper for tests'] },
       },
       {
         ...{ name: 'nodes', title: 'Nodes and watches', about: 'Sessions, calls, errors, and what a watch tells' },

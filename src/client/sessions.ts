@@ -223,7 +223,7 @@ export class Sessions implements AsyncDisposable {
   }
 
   /**
-   * Runs a function while a lock is held, as {@link Lock.use} does. The timeout limits the wait for the session and the
+   * Runs a function while a lock is held, as `use` of a lock does. The timeout limits the wait for the session and the
    * lock together, and not the function. If the session is lost during the wait, the call waits in the next one. If it
    * is lost while the function runs, the lock is lost, and the function is not run again.
    * @param newLock makes the lock in the session of this client

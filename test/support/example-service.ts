@@ -1,11 +1,9 @@
 // The processes of examples/service, compiled, with the built package.
 import { transform } from 'esbuild'
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runAtExit } from '../../environment/at-exit.ts'
 import { freePort } from '../../environment/free-port.ts'
+import { ServiceProcess } from './service-process.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const source = join(root, 'examples/service/src')
@@ -31,25 +29,14 @@ export interface LogLine {
   token?: string
 }
 
-export class ExampleService {
+export class ExampleService extends ServiceProcess {
   readonly id: string
-  readonly port: number
-  readonly #child: ChildProcess
-  readonly #ended: Promise<unknown[]>
-  #output = ''
 
   private constructor(id: string, port: number, servers: string, sessionTimeout: number) {
-    this.id = id
-    this.port = port
-    const env = { ZOOKEEPER: servers, SESSION_TIMEOUT: `${sessionTimeout}`, POD_NAME: id, PORT: `${port}` }
-    this.#child = spawn(process.execPath, [join(compiled, 'main.mjs')], {
-      ...{ env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    super(join(compiled, 'main.mjs'), port, {
+      ...{ ZOOKEEPER: servers, SESSION_TIMEOUT: `${sessionTimeout}`, POD_NAME: id },
     })
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream?.on('data', (chunk: Buffer) => (this.#output += String(chunk)))
-    this.#ended = once(this.#child, 'close')
-    const cancelAtExit = runAtExit(() => this.#child.kill('SIGKILL'))
-    void this.#ended.then(cancelAtExit)
+    this.id = id
   }
 
   /** Starts `count` processes of the service. */
@@ -60,13 +47,9 @@ export class ExampleService {
     return Promise.all(Array.from({ length: count }, start))
   }
 
-  /** All that the process has printed. It is JSON, a line for each event. */
-  get output(): string {
-    return this.#output
-  }
-
+  /** What the process has printed is JSON, a line for each event. */
   get log(): LogLine[] {
-    return this.#output
+    return this.output
       .split('\n')
       .slice(0, -1)
       .map(line => JSON.parse(line) as LogLine)
@@ -77,22 +60,9 @@ export class ExampleService {
     return this.log.map(({ msg }) => msg)
   }
 
-  async status(path: string): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${this.port}${path}`).catch(() => undefined)
-    await response?.arrayBuffer()
-    return response?.status ?? 0
-  }
-
   /** Returns the value of a figure of /metrics. */
   async metric(name: string): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${this.port}/metrics`)
+    const response = await this.request('/metrics')
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await response.text())?.[1])
-  }
-
-  /** Sends a signal, and resolves with the exit status when the process has ended. */
-  async end(signal: NodeJS.Signals): Promise<number | null> {
-    this.#child.kill(signal)
-    const [status] = (await this.#ended) as [number | null]
-    return status
   }
 }
