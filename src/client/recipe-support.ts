@@ -5,7 +5,7 @@ import { uuidFrom } from '../runtime/uuid.ts'
 import { LeaderCheck } from '../session/leader-check.ts'
 import { newWatch } from '../session/watches/one-shot-watches.ts'
 import type { WatchCallback } from '../session/watches/watch-event.ts'
-import { internals, type Client } from './client.ts'
+import { Client, internals } from './client.ts'
 import { Pace, pauseInSession } from './pace.ts'
 
 export type { Pace } from './pace.ts'
@@ -53,6 +53,12 @@ export const sessionKey = (client: Client): object => client[internals]().sessio
 
 /** Returns the path at the server: the client's root, followed by the path. */
 export const serverPath = (client: Client, path: string): string => client[internals]().root.add(path)
+
+/** Returns the same view with the root of the server, because a node above the client's own root may be missing. */
+export function atServerRoot(client: Client): Client {
+  const { session, settings, view } = client[internals]()
+  return new Client(session, settings, '', view)
+}
 
 /**
  * Makes `client.settled()` wait for work that outlives its call. A rejection of the work is ignored.

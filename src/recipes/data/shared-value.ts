@@ -8,13 +8,14 @@ import {
   unlessRefused,
   type Pace,
 } from '../../client/recipe-support.ts'
-import { badArguments, isCode, parentOf, type ACL } from '../../protocol/index.ts'
+import { badArguments, isCode, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import { isStrayPromise } from '../../runtime/callbacks.ts'
 import type { Client, Data, MultiOp, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { cancellable, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
+import { ensureParent } from '../node/ensure-directory.ts'
 import { Follower } from '../node/follower.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { readWatched, type Seen } from '../node/read-with-watch.ts'
@@ -279,10 +280,8 @@ export class SharedValue implements AsyncDisposable {
         if (isCode(error, 'BADVERSION', 'NODEEXISTS')) return undefined
         if (!isCode(error, 'NONODE')) throw error
         if (version !== null) return undefined
-        // The parent is above the client's root, so this client cannot create it.
-        if (path === '/') throw error
       }
-      await this.#client.ensurePath(parentOf(path), { signal })
+      await ensureParent(this.#client, path, { mode: 'persistent', signal })
       await (pace ??= newPace(this.#client)).wait(signal)
     }
   }

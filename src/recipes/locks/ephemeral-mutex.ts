@@ -14,7 +14,7 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { despiteLeftovers, OTHER_HOLDER, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { readNodes } from '../node/children.ts'
-import { ensureDirectory } from '../node/ensure-directory.ts'
+import { ensureParent } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { nextChange } from '../node/read-with-watch.ts'
@@ -121,15 +121,8 @@ export class EphemeralMutex extends Lock {
       ...{ client, mark, acl, sequenceOf: undefined, isUnique: false },
       path: () => this.path,
       data: tag(mark, id),
-      ensureParent: signal => this.#ensureParent(signal),
+      ensureParent: signal => ensureParent(client, this.path, { mode: 'container', acl, signal }),
     })
-  }
-
-  async #ensureParent(signal: AbortSignal): Promise<void> {
-    // ensureDirectory() would create the view's own root, which is the lock's node. No client would hold that node, and
-    // it would block all contenders.
-    if (this.path === '/') throw refuse(this.path, "the node above the client's root does not exist: create it first")
-    await ensureDirectory(this.#view, parentOf(this.path), { mode: 'container', acl: this.#options.acl, signal })
   }
 }
 

@@ -53,13 +53,6 @@ onBothServers('EphemeralMutex', (fixture, { itInVirtualTime, itEverywhere }) => 
     },
   )
 
-  itInVirtualTime('rejects with BADARGUMENTS for the root of a view if the view’s parent does not exist', async () => {
-    const client = await fixture.open()
-    const error = await failureOf(new EphemeralMutex(client.chroot(`${path}/view`), '/').acquire())
-    expect(error).to.have.property('code', 'BADARGUMENTS')
-    expect(await observer.exists(path)).to.equal(null)
-  })
-
   itEverywhere('notifies all waiters of a release: each tries to create the node, and one succeeds', async () => {
     const creates: number[] = []
     const count = 20
