@@ -1,6 +1,6 @@
 // `zkwire create`.
 import { onAbort, untilAborted } from '../../runtime/abort.ts'
-import { aclFrom } from '../nodes/acl-text.ts'
+import { aclFrom, forceOption } from '../nodes/acl-text.ts'
 import { command, type Values } from '../runner/command.ts'
 import { UsageError } from '../runner/failure.ts'
 import { escaped } from '../runner/text.ts'
@@ -18,6 +18,7 @@ const options = {
     value: 'ENTRY',
     help: 'scheme:id:cdrwa, or open, creator, read; may be repeated; default open',
   },
+  force: forceOption,
 } as const
 
 export const create = command({
@@ -38,7 +39,7 @@ export const create = command({
     const path = context.argument('PATH')
     const ttl = secondsOf('ttl', values.ttl)
     const mode = modeOf(values)
-    const acl = aclFrom(values.acl)
+    const acl = aclFrom(values.acl, values.force)
     const text = context.optional('DATA')
     const data = text === undefined ? '' : await dataOf(text, context.stdin)
     const zk = await context.client()

@@ -5,7 +5,7 @@ import { onAbort } from '../../runtime/abort.ts'
 import { isCode, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
 import { command } from '../runner/command.ts'
 import { CommandError, statusOf, statuses, UsageError } from '../runner/failure.ts'
-import { aclText } from '../nodes/acl-text.ts'
+import { aclText, forceOption } from '../nodes/acl-text.ts'
 import { ImportedNodes } from '../nodes/imported-nodes.ts'
 import {
   actionOf,
@@ -53,6 +53,7 @@ export const importNodes = command({
       help: 'as --overwrite, and then deletes the nodes below the first one that the input lacks; never / or /zookeeper',
     },
     part: { type: 'boolean', help: 'ends with 0 also if the input may be only a part of an export' },
+    force: forceOption,
     'dry-run': { type: 'boolean', short: 'n', help: 'writes nothing, and prints what would be done' },
   },
   examples: ['zkwire import < app.jsonl', 'zkwire import --to /copy --dry-run < app.jsonl'],
@@ -68,7 +69,7 @@ export const importNodes = command({
     const stopListening = onAbort(signal, () => {
       if (importer.progress !== undefined) err.notice(`zkwire import: interrupted; ${importer.progress}`)
     })
-    const nodes = new ImportedNodes(stdin, to)
+    const nodes = new ImportedNodes(stdin, to, !values.force)
     try {
       for await (const batch of batchesOf(nodes)) await importer.add(batch, values.mirror)
       const { partProblem } = nodes

@@ -71,7 +71,7 @@ async function plant(server: Server, file: string, password: string, { host, sig
   await using zk = await connect(target.servers, target.options)
   // The counts of the import are of no interest here. Its errors are printed, and that the file may be a part.
   const stdout = new Writable({ write: (_chunk, _encoding, callback) => callback() })
-  return await runCommand(await load(), ['--overwrite', '--part'], {
+  return await runCommand(await load(), ['--overwrite', '--part', '--force'], {
     ...host,
     stdin,
     stdout,

@@ -1,7 +1,7 @@
 // The lines of an export, for `export`, `import`, `diff`, and the seed of `serve`: one node each, and then the end.
 import { openACL } from '../../client/index.ts'
 import { pathProblem, type ACL } from '../../protocol/index.ts'
-import { aclEntryOf, aclText } from './acl-text.ts'
+import { aclEntriesOf, aclText } from './acl-text.ts'
 import { escaped, jsonData } from '../runner/text.ts'
 
 export interface ExportedNode {
@@ -16,7 +16,15 @@ export interface ExportedNode {
 
 /** Returns the line of a node, without a line break. All control characters are escaped, because a terminal may show it. */
 export const lineOf = ({ path, data, acl }: Pick<ExportedNode, 'path' | 'data' | 'acl'>): string =>
-  escaped(JSON.stringify({ path, ...jsonData(data), acl: acl.map(aclText) }))
+  escaped(JSON.stringify({ path, ...jsonData(data), acl: acl.map(aclJson) }))
+
+/** An entry as text, or as an object if the text would be read as another entry, or as several. */
+function aclJson(entry: ACL): unknown {
+  const text = aclText(entry)
+  const [read, ...others] = aclEntriesOf(text) ?? []
+  const isSame = read?.id.scheme === entry.id.scheme && read.id.id === entry.id.id && read.perms === entry.perms
+  return isSame && others.length === 0 ? text : { ...entry.id, perms: entry.perms }
+}
 
 /** The last line of an export. Without it, the lines before it may be only a part of the subtree. */
 export interface ExportEnd {
@@ -87,15 +95,20 @@ function dataOf(data: unknown, hex: unknown): Buffer | null {
 
 function aclOf(value: unknown): readonly ACL[] {
   if (value === undefined) return openACL
-  const entries = Array.isArray(value)
-    ? value.map(each => (typeof each === 'string' ? aclEntryOf(each) : undefined))
-    : []
-  const valid = entries.filter(each => each !== undefined)
-  if (valid.length === 0 || valid.length < entries.length)
+  const entries = Array.isArray(value) ? value.map(entriesOf) : []
+  const valid = entries.filter(each => each !== undefined).flat()
+  if (valid.length === 0 || entries.includes(undefined))
     throw new Error('acl must be a list of entries, as "world:anyone:cdrwa"')
   if (valid.some(isHidden))
     throw new Error('its ACL was hidden from the session that exported it: export it as its admin')
   return valid
+}
+
+function entriesOf(value: unknown): readonly ACL[] | undefined {
+  if (typeof value === 'string') return aclEntriesOf(value)
+  const { scheme, id, perms } = Object(value) as Record<string, unknown>
+  if (typeof scheme !== 'string' || typeof id !== 'string' || !Number.isInteger(perms)) return undefined
+  return [{ perms: perms as number, id: { scheme, id } }]
 }
 
 /** The server shows the id user:x to sessions that may not administer the node (PrepRequestProcessor.getACL). */

@@ -2,6 +2,7 @@
 import { ZooKeeperError } from '../../protocol/index.ts'
 import { UsageError } from '../runner/failure.ts'
 import { readable } from '../runner/input.ts'
+import { uselessIn } from './acl-text.ts'
 import { escaped } from '../runner/text.ts'
 import { parseLine, type ExportEnd } from './exported-node.ts'
 import { moved, type PlacedNode } from './import-batches.ts'
@@ -39,13 +40,18 @@ async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string, v
 export class ImportedNodes implements AsyncIterable<PlacedNode> {
   readonly #input: NodeJS.ReadableStream
   readonly #to: string | undefined
+  readonly #refusesUseless: boolean
   #unreadable: readonly string[] = []
   #partProblem: string | undefined
 
-  /** @param to the node that the first one becomes. Default: its own path */
-  constructor(input: NodeJS.ReadableStream, to?: string) {
+  /**
+   * @param to the node that the first one becomes. Default: its own path
+   * @param refusesUseless true if an ACL with an entry that grants nothing is an error
+   */
+  constructor(input: NodeJS.ReadableStream, to?: string, refusesUseless = false) {
     this.#input = input
     this.#to = to
+    this.#refusesUseless = refusesUseless
   }
 
   /** The nodes that the export lacks because it could not read them. Known after the last node was read. */
@@ -83,6 +89,8 @@ export class ImportedNodes implements AsyncIterable<PlacedNode> {
         end = 'nodes' in parsed ? parsed : undefined
         if ('nodes' in parsed) this.#unreadable = [...this.#unreadable, ...parsed.unreadable.map(place)]
         else {
+          const problem = this.#refusesUseless ? uselessIn(parsed.acl) : undefined
+          if (problem !== undefined) throw new Error(`${problem}; to set it nevertheless, give --force`)
           nodes++
           yield { ...parsed, path: place(parsed.path), line }
         }

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { statuses } from '../../../src/cli/runner/failure.ts'
 import { ShellSession } from '../../../src/cli/shell/shell-session.ts'
-import { connect, perms, type Client } from '../../../src/index.ts'
+import { lineOf, parseLine } from '../../../src/cli/nodes/exported-node.ts'
+import { connect, openACL, perms, type Client } from '../../../src/index.ts'
 import { Mutex, ReadWriteLock, Semaphore } from '../../../src/recipes/index.ts'
 import { hex64 } from '../../../src/protocol/index.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
@@ -100,6 +101,54 @@ describe('in this process, zkwire', () => {
       expect((await run(['acl', '/a', 'read', '--version', '1'])).err).to.match(/BADVERSION/)
       await ok('acl', '/a', 'read', 'world:anyone:a', '-v', '0')
       expect((await run(['acl', '/a', '--version', '1'])).status).to.equal(64)
+    })
+
+    it('takes a list with commas, as zkCli.sh, and so do create and import', async () => {
+      const list = 'ip:127.0.0.1:cdrwa,world:anyone:r'
+      await zk.create('/a')
+      await ok('acl', '/a', list)
+      await ok('create', '--acl', list, '/b')
+      const line = `${JSON.stringify({ path: '/c', acl: [list] })}\n`
+      expect(await run(['import', '--part'], { input: [line] })).to.include({ status: 0 })
+      for (const path of ['/a', '/b', '/c'])
+        expect((await zk.getACL(path)).acl).to.deep.equal([
+          { perms: perms.all, id: { scheme: 'ip', id: '127.0.0.1' } },
+          { perms: perms.read, id: { scheme: 'world', id: 'anyone' } },
+        ])
+    })
+
+    it('exports and imports an entry whose text would be read as another one', () => {
+      const acl = [{ perms: perms.read, id: { scheme: 'x509', id: 'bob:cdrwa,world:anyone' } }, ...openACL]
+      expect(parseLine(lineOf({ path: '/odd', data: null, acl }))).to.deep.include({ acl })
+    })
+
+    it('refuses without --force an ACL that nobody could change again, or with an entry that grants nothing', async () => {
+      await zk.create('/a')
+      for (const args of [
+        ['acl', '/a', 'world:anyone:r'],
+        ['acl', '/a', 'world:anyone:cdrwa,world:anyone:'],
+        ['acl', '/a', 'digest:bob:secret:cdrwa'],
+        ['create', '/new', '--acl', 'digest:bob:secret:cdrwa'],
+      ]) {
+        const { status, err } = await run(args)
+        expect(status, args.join(' ')).to.equal(64)
+        expect(err).to.include('--force').and.not.include('secret')
+      }
+      expect(await zk.getACL('/a')).to.deep.include({ acl: openACL })
+      const line = '{"path":"/c","acl":["digest:bob:secret:r"]}\n'
+      expect((await run(['import', '--part'], { input: [line] })).err).to.match(/line 1 of the input: .*--force/)
+      expect((await run(['import', '--part', '--force'], { input: [line] })).status).to.equal(0)
+      await ok('create', '/new', '--acl', 'digest:bob:secret:cdrwa', '--force')
+      await ok('acl', '/a', 'world:anyone:r', '--force')
+    })
+
+    it('acl succeeds with an ACL that the session may not read afterwards, and says so', async () => {
+      await zk.create('/a')
+      const { status, out, err } = await run(['acl', '/a', `digest:bob:${'A'.repeat(27)}=:cdrwa`])
+      expect([status, out]).to.deep.equal([0, `digest:bob:${'A'.repeat(27)}=:cdrwa\n`])
+      expect(err).to.match(/the ACL is set, and this session may not read it/)
+      expect((await run(['acl', '/a'])).status).to.equal(1)
+      expect((await run(['acl', '/a', 'open'])).status, 'the set itself').to.equal(1)
     })
   })
 
