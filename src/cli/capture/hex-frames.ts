@@ -1,6 +1,7 @@
-// Reads frames that are written in hex, one a line or spread over several, as bare digits or as a dump of xxd or hexdump.
+// Reads frames that are written in hex, one a line or spread over several, as bare digits or as a dump with offsets.
 import { explain } from '../../protocol/index.ts'
 import { ByteQueue } from '../conversation/byte-queue.ts'
+import { HexDumps } from './hex-dump.ts'
 import { CaptureError } from './packet.ts'
 
 export interface HexFrame {
@@ -28,6 +29,7 @@ export class HexFrames {
   readonly #pending = new ByteQueue()
   #from: HexFrame['from']
   #line = 0
+  readonly #dumps = new HexDumps(problem => this.#fail(problem))
   /** True if the last line was one of a dump, whose bytes go on in the next line. */
   #isDump = false
 
@@ -41,17 +43,31 @@ export class HexFrames {
    */
   line(text: string): void {
     this.#line++
-    const [, mark, rest = ''] = /^\s*(>|<|client\b|server\b)?:?\s*(.*)$/s.exec(text.replace(/#.*$/s, '')) ?? []
-    const dump = (XXD.exec(rest) ?? HEXDUMP.exec(rest))?.[1] ?? (this.#isDump && OFFSET.test(rest) ? '' : undefined)
-    this.#isDump = dump !== undefined
-    const digits = (dump ?? rest).replace(/0x|[\s:,]/gi, '')
-    if (/[^\da-f]/i.test(digits))
-      throw new CaptureError(`line ${this.#line} of the input is not hex, and the input is not a capture of tcpdump -w`)
-    if (digits.length % 2 === 1)
-      throw new CaptureError(`line ${this.#line} of the input has an odd number of hex digits`)
-    if (digits === '' || mark !== undefined) this.finish()
+    const [, start = '', mark, rest = ''] = LINE.exec(text.trimEnd()) ?? []
+    const row = this.#dumps.read(start, rest)
+    if (row === undefined) this.#dumps.end()
+    this.#isDump = row !== undefined
+    const bytes = row?.bytes ?? this.#bare(rest)
+    if (row === undefined ? bytes.length === 0 || mark !== undefined : row.isNew) this.finish()
     if (mark !== undefined) this.#from = MARKS[mark]
-    if (digits !== '') this.#push(Buffer.from(digits, 'hex'))
+    if (bytes.length > 0) this.#push(bytes)
+  }
+
+  /** Reads digits without an offset. */
+  #bare(text: string): Buffer {
+    const groups = text
+      .replace(/#.*$/s, '')
+      .replace(/0x/gi, ' ')
+      .split(/[\s:,]+/)
+    const digits = groups.join('')
+    if (/[^\da-f]/i.test(digits)) this.#fail('is not hex, and the input is not a capture of tcpdump -w')
+    // od -t u1 prints decimal numbers in groups of one to three digits.
+    if (groups.some(({ length }) => length % 2 === 1)) this.#fail('has an odd number of hex digits in a group')
+    return Buffer.from(digits, 'hex')
+  }
+
+  #fail(problem: string): never {
+    throw new CaptureError(`line ${this.#line} of the input ${problem}`)
   }
 
   /** Reports a frame that lacks bytes. */
@@ -91,8 +107,5 @@ function missingOf(bytes: Buffer): number | undefined {
   return length < SHORTEST || length > LONGEST ? undefined : 4 + length - bytes.length
 }
 
-/** A line of xxd, and one of hexdump -C. */
-const XXD = /^[\da-f]{8}: ((?:[\da-f]{2,8} )+) /i
-const HEXDUMP = /^[\da-f]{8} ((?: {1,2}[\da-f]{2})+)\s*(?:\|.*\|)?$/i
-/** The last line of hexdump. */
-const OFFSET = /^[\da-f]{8}$/i
+/** What stands before the bytes, which may have a mark in it, and the rest. */
+const LINE = /^(\s*(>|<|client\b|server\b)?:?\s*)(.*)$/s

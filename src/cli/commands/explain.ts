@@ -32,7 +32,7 @@ export const explain = command({
       'segments may be out of order, repeated or missing: bytes that are missing are reported, and the next frame that can ' +
       'be recognised is explained again. Passwords and credentials are not printed.',
     'In hex, each line is a frame, with or without its length. A frame with its length may be spread over several lines, ' +
-      'as `xxd` and `hexdump -C` print it. A line may start with > for a frame of the client, or < for one of the server.',
+      'as xxd, hexdump -C, od -t x1 and Wireshark print it. A line may start with > for a frame of the client, or < for one of the server.',
   ],
   arguments: [
     { name: 'FILE', kind: 'file', isOptional: true, help: 'the capture, or the frames in hex; default stdin' },
