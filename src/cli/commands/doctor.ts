@@ -98,7 +98,7 @@ async function serverReport(address: Address, options: Parameters<typeof ask>[2]
   if (answer.is === 'text') return serverReportOf(answer.text, answer.ms)
   // An alert of TLS, such as `certificate required`, is an answer too.
   const speaksTls = options.tls !== undefined && /\balert\b/.test(answer.why)
-  return speaksTls ? { answers: true, why: 'requires a client certificate' } : { answers: false, why: answer.why }
+  return speaksTls ? { answers: true, why: 'it requires a client certificate' } : { answers: false, why: answer.why }
 }
 
 /** Reports why there is no session, also if it fails after it was opened. */
@@ -178,7 +178,7 @@ function rowsOf({ host, port, addresses }: HostReport): string[][] {
 
 function answerText({ answers, ms, version, mode, why }: ServerReport): string {
   if (!answers) return escaped(`no (${why})`)
-  const text = escaped(version === undefined ? (why ?? '') : `${version} ${mode}`)
+  const text = escaped(version === undefined ? (why ?? '') : `${version} ${mode ?? '(mode unknown)'}`)
   return ms === undefined ? text : `${text}, ${ms.toFixed(1)} ms`
 }
 

@@ -6,7 +6,7 @@ import { CommandError, statuses } from '../runner/failure.ts'
 import { escaped } from '../runner/text.ts'
 import { ask } from './four-letter-words.ts'
 import { serversOf, tlsFor } from './servers.ts'
-import { isDenied } from './session-words.ts'
+import { isDenied, isUnderstood } from './session-words.ts'
 
 /** How long one answer may take, ms. */
 const TIMEOUT = 10_000
@@ -77,5 +77,7 @@ function problemOf<W extends string>(
   if (isDenied(answer.text))
     return failure(`does not allow the word ${word}: add it to 4lw.commands.whitelist of the server`, true)
   if (answer.text.includes('not currently serving requests')) return failure(`has no quorum, and does not know ${word}`)
-  return answer.text === '' ? failure(`closed the connection without an answer to ${word}`) : undefined
+  // ClickHouse Keeper answers so to a word that four_letter_word_white_list lacks, and to wchc if there are no watches.
+  if (answer.text === '') return failure(`closed the connection without an answer to ${word}`)
+  return isUnderstood(word, answer.text) ? undefined : failure(`answers ${word} in a form that zkwire does not know`)
 }

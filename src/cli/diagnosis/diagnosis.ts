@@ -57,16 +57,27 @@ export interface Diagnosis {
 
 /** Reads the answer to srvr. */
 export function serverReportOf(answer: string, ms: number): ServerReport {
-  const version = /^Zookeeper version: ([^,\s-]+)/m.exec(answer)?.[1]
-  const mode = /^Mode: (.+)$/m.exec(answer)?.[1]
+  const version = versionIn(answer)
+  const mode = /^Mode: *(\S.*)$/m.exec(answer)?.[1]
   if (version !== undefined && mode !== undefined) return { answers: true, ms, version, mode }
+  if (version !== undefined) return { answers: true, ms, version, why: NO_MODE }
   if (answer.includes('not currently serving requests')) return { answers: true, ms, why: NO_QUORUM }
-  if (answer.includes('not in the whitelist')) return { answers: true, ms, why: 'it does not allow srvr' }
-  return { answers: false, why: answer === '' ? 'closed the connection' : 'no ZooKeeper' }
+  if (answer.includes('not in the whitelist')) return { answers: true, ms, why: DENIED }
+  return { answers: false, why: answer === '' ? CLOSED : 'no ZooKeeper' }
+}
+
+/** Returns the version of ZooKeeper, or the name and the version of another server, such as `RaftKeeper v2.0.4`. */
+function versionIn(answer: string): string | undefined {
+  const [, name = '', version] = /^(\S.{0,40}?) version: (?:[A-Z]\w+ )?([^,\s-]+)/m.exec(answer) ?? []
+  return version === undefined || name === 'Zookeeper' ? version : `${name} ${version}`
 }
 
 /** Why a server that runs serves no requests. */
 const NO_QUORUM = 'it has no quorum'
+const DENIED = 'it does not allow srvr'
+const NO_MODE = 'it does not say whether it leads'
+/** A server that does not speak TLS does so too. */
+export const CLOSED = 'closed the connection'
 
 const reportsOf = (hosts: readonly HostReport[], usesTls: boolean): ServerReport[] =>
   hosts.flatMap(({ addresses }) => addresses.map(({ plain, tls }) => (usesTls ? tls : plain)))
@@ -100,11 +111,13 @@ export function risksOf({ hosts, usesTls, sendsCredentials, session }: Diagnosis
   )
   const voters = session?.members?.filter(({ role }) => role === 'participant').length ?? 0
   return [
-    ...servers.flatMap(({ name, answers, mode, why }) =>
-      answers && mode === undefined && why !== NO_QUORUM
-        ? [`${name}: version and mode are unknown, because ${why}: add srvr to 4lw.commands.whitelist.`]
-        : [],
-    ),
+    ...servers.flatMap(({ name, answers, version, mode, why }) => {
+      if (!answers || mode !== undefined || why === NO_QUORUM) return []
+      const what = version === undefined ? 'version and mode are' : 'the mode is'
+      return [
+        `${name}: ${what} unknown, because ${why}${why === DENIED ? ': add srvr to 4lw.commands.whitelist' : ''}.`,
+      ]
+    }),
     ...(servers.some(({ mode }) => mode === 'standalone')
       ? ['A standalone server is a single point of failure: run an ensemble of three servers.']
       : []),
@@ -136,8 +149,10 @@ function hostFindings({ host, port, addresses, why }: HostReport, usesTls: boole
       return usesTls
         ? [`${at} speaks plaintext, and not TLS, on this port: leave out --tls, or use the secure port.`]
         : [`${at} speaks TLS on this port: give --tls, or use the port for plaintext.`]
-    if (!wanted.answers)
-      return [`${at} does not answer (${wanted.why}): check that the server runs, its port, and firewalls.`]
+    if (!wanted.answers) {
+      const keeper = wanted.why === CLOSED ? ', and with ClickHouse Keeper four_letter_word_white_list' : ''
+      return [`${at} does not answer (${wanted.why}): check that the server runs, its port, and firewalls${keeper}.`]
+    }
     if (wanted.why === NO_QUORUM)
       return [`${at} runs, but serves no requests: too few servers of its ensemble are up, or it cannot reach them.`]
     if (wanted.mode === 'read-only') return [`${at} is read-only, because it has lost its quorum.`]

@@ -83,6 +83,33 @@ describe('zkwire doctor', () => {
     expect(findingsOf(diagnosis(server('read-only')))[0]).to.contain('is read-only, because it has lost its quorum')
   })
 
+  it('knows the servers of others by their answers to srvr, and those that do not say whether they lead', () => {
+    const rest = (mode: string) =>
+      `Latency min/avg/max: 0/0/0\nReceived: 2\nSent : 2\nConnections: 1\nOutstanding: 0\nZxid: 34\n${mode}Node count: 4\n`
+    const keeper = `ClickHouse Keeper version: v21.11.1.1-prestable-7a4a0b0edef0\n${rest('Mode: leader\n')}`
+    const raftKeeper = `RaftKeeper version: RaftKeeper v2.0.4\n${rest('Mode: follower\n')}`
+    const apache = `Zookeeper version: 3.8.0-5a02a05eddb59aee6ac762f7ea82e92a68eb9c0f, built on 2022-02-25 08:49 UTC\n`
+    expect([keeper, raftKeeper].map(answer => serverReportOf(answer, 1))).to.deep.equal([
+      server('leader', 'ClickHouse Keeper v21.11.1.1'),
+      server('follower', 'RaftKeeper v2.0.4'),
+    ])
+    expect(serverReportOf(apache + rest('Mode: leader\n'), 1)).to.deep.equal(server('leader'))
+    for (const mode of ['', 'Mode: \n']) {
+      const report = serverReportOf(apache + rest(mode), 1)
+      expect(report).to.deep.equal({ answers: true, ms: 1, version: '3.8.0', why: 'it does not say whether it leads' })
+      expect(findingsOf(diagnosis(report, server('leader')))).to.deep.equal([])
+      expect(risksOf(diagnosis(report, server('leader')))).to.deep.equal([
+        'zk1:2181: the mode is unknown, because it does not say whether it leads.',
+      ])
+    }
+    expect(serverReportOf('HTTP/1.1 400 Bad Request\nVersion: 1\n', 1)).to.include({
+      answers: false,
+      why: 'no ZooKeeper',
+    })
+    // ClickHouse Keeper, if its list of words lacks srvr.
+    expect(findingsOf(diagnosis(serverReportOf('', 1)))[0]).to.contain('four_letter_word_white_list')
+  })
+
   it('knows that a session would only wait if servers run, and none of them serves requests', () => {
     const noQuorum = serverReportOf('This ZooKeeper instance is not currently serving requests\n', 1)
     const lack = (...servers: ServerReport[]) => lackQuorum(diagnosis(...servers).hosts, false)

@@ -5,6 +5,7 @@ import {
   ephemeralPathsIn,
   ephemeralsIn,
   isDenied,
+  isUnderstood,
   sessionsIn,
   watchCountIn,
   watchersIn,
@@ -48,6 +49,38 @@ describe('the sessions in the answer to', () => {
       ['0x1', 2],
       ['0x2', 1],
     ])
+  })
+
+  it('each word are read from ClickHouse Keeper, too', () => {
+    const cons =
+      ' 192.168.1.1:52163(recved=0,sent=0,sid=0xffffffffffffffff,lop=NA,est=1636454787393,to=30000,lzxid=0xffffffffffffffff,lresp=0)\n' +
+      ' [::1]:52042(recved=9,sent=18,sid=0x0000000000000001,lop=List,est=1636454739887,to=30000,lcxid=0x0000000000000005)\n'
+    expect(connectionsIn(cons)).to.deep.equal([
+      { session: '0x1', address: '[::1]:52042', timeout: 30_000, requests: 9 },
+    ])
+    for (const indent of ['\t', ' ', '    ']) {
+      const dump =
+        'Sessions dump (2):\n0x0000000000000001\n0x0000000000000002\n' +
+        `Sessions with Ephemerals (1):\n0x0000000000000001\n${indent}/clickhouse/task_queue/ddl\n`
+      expect(sessionsIn(dump)).to.deep.equal(['0x1', '0x2'])
+      expect([...ephemeralsIn(dump)]).to.deep.equal([['0x1', 1]])
+      expect([...ephemeralPathsIn(dump)]).to.deep.equal(['/clickhouse/task_queue/ddl'])
+      expect([...watchesIn(`0x0000000000000001\n${indent}/a\n${indent}/b\n`)]).to.deep.equal([['0x1', 2]])
+      expect([...watchersIn(`/a\n${indent}0x0000000000000001\n`)]).to.deep.equal([['/a', 1]])
+      expect(
+        ['cons', 'dump', 'wchc', 'wchp'].map((word, i) =>
+          isUnderstood(word, [cons, dump, `0x01\n${indent}/a\n`, `/a\n${indent}0x01\n`][i] ?? ''),
+        ),
+      ).to.deep.equal([true, true, true, true])
+    }
+    expect(watchCountIn('zk_version      v21.11.1.1\nzk_watch_count  1\n')).to.equal(1)
+  })
+
+  it('a word in an unknown form say nothing, and not that there is nothing', () => {
+    for (const word of ['cons', 'dump', 'wchc', 'wchp', 'mntr'])
+      expect(isUnderstood(word, 'something else\n'), word).to.equal(false)
+    for (const word of ['cons', 'wchc', 'wchp']) expect(isUnderstood(word, '\n'), word).to.equal(true)
+    expect(isUnderstood('dump', '\n')).to.equal(false)
   })
 
   it('a word that is not allowed are unknown', () => {
