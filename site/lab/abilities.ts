@@ -82,7 +82,12 @@ export const ABILITIES: readonly Abilities[] = [
     list: [
       {
         code: "const held = await new Mutex(zk, '/lock').acquire()",
-        meaning: 'all of `zkwire` and `zkwire/recipes` is there, except for `connect()` and `supervise()`',
+        meaning: 'all of `zkwire` and `zkwire/recipes` is there, also without an import',
+      },
+      {
+        code: "import { connect } from 'zkwire'",
+        meaning:
+          'code of the documents runs as it is: `connect()` and `supervise()` give the client `zk`, whatever the servers, and `Server` of `zkwire/server` stands for the server of the page',
       },
       { code: 'await held.release()', meaning: 'gives the lock to the next client' },
     ],

@@ -20,6 +20,9 @@ export const OWN_NAMES = [
 /** Names that would leave the virtual world. */
 const { connect: _connect, supervise: _supervise, ...calls } = zkwire
 
+/** What a program can import. */
+const MODULES = ['zkwire', 'zkwire/recipes', 'zkwire/server']
+
 const NAMES = [...OWN_NAMES, ...Object.keys(calls), ...Object.keys(recipes)]
 
 /** The name of the function that {@link codeOf} calls. */
@@ -30,9 +33,26 @@ export const RECEIVER = 'receiveProgram'
  * @param before the number of lines before this code, in what is compiled
  */
 export function codeOf(text: string, before: number): string {
-  const opening = `async names => { "use strict"; const { ${NAMES.join(', ')} } = names; {`
-  return `${RECEIVER}(${before + 2}, ${linesIn(text)}, ${opening}\n${text}\n}})\n//# sourceURL=${FILE}`
+  const opening = `async ${ALL} => { "use strict"; const { ${NAMES.join(', ')} } = ${ALL}; {`
+  return `${RECEIVER}(${before + 2}, ${linesIn(text)}, ${opening}\n${importsReplaced(text)}\n}})\n//# sourceURL=${FILE}`
 }
+
+/** The parameter of the code, from which it takes its names. */
+const ALL = 'allNames'
+
+/** An import of a module: the names, with `{` and `}` or after `* as`, and the module. */
+const IMPORT = /^([ \t]*)import\s+(?:(\{[^{}]*\}|\*\s*as\s+[\w$]+)\s*from\s*)?(['"])([\w/:.@-]+)\3/gm
+
+/**
+ * Replaces the imports of zkwire by declarations on the same lines, because a program is a function and no module. An import
+ * of another module stays, and is a syntax error.
+ */
+const importsReplaced = (text: string): string =>
+  text.replaceAll(IMPORT, (all: string, space: string, names: string | undefined, _quote: string, module: string) => {
+    if (!MODULES.includes(module)) return all
+    const declared = (names ?? '{}').replace(/^\*\s*as\s+/, '').replaceAll(/\s+as\s+/g, ': ')
+    return `${space}const ${declared} = ${ALL}['${module}']${'\n'.repeat(linesIn(all) - linesIn(declared))}`
+  })
 
 /**
  * Returns what the reader is told of a syntax error.
@@ -42,7 +62,9 @@ export function codeOf(text: string, before: number): string {
 export const syntaxProblem = (text: string, line: number, message: string): string =>
   line > linesIn(text.trimEnd())
     ? 'The program is not complete: at its end, a bracket or a text is still open, or one bracket too many was closed.'
-    : `Line ${Math.max(1, line)}: ${message}`
+    : `Line ${Math.max(1, line)}: ${message.includes('import statement') ? ONLY_IMPORTS : message}`
+
+const ONLY_IMPORTS = `A program can import names from ${MODULES.slice(0, -1).join(', ')} and ${MODULES.at(-1)} only.`
 
 export const linesIn = (text: string): number => text.split('\n').length
 
@@ -94,6 +116,7 @@ function namesOf(program: Program, onRejection: OnRejection): Record<string, unk
   }
   const print = (...values: unknown[]) => program.note('result', values.map(textOf).join(' '))
   return {
+    ...modulesFor(client),
     ...calls,
     ...recipes,
     ...{ zk: client, me: id, clients: all },
@@ -111,6 +134,20 @@ function namesOf(program: Program, onRejection: OnRejection): Record<string, unk
     performance: { now: () => process.now() },
     Math: Object.create(Math, { random: { value: random } }) as Math,
     ...{ setInterval: undefined, crypto: undefined },
+  }
+}
+
+/** Returns what a program can import: each client has its session and its server already. */
+function modulesFor(client: zkwire.Client): Record<string, unknown> {
+  const connect = () => Promise.resolve(client)
+  const supervise = (_servers: string, _options: object, task: (...values: unknown[]) => unknown) =>
+    Promise.resolve().then(() => task(client, client.leaseSignal))
+  const end = () => Promise.resolve()
+  const server = { connectString: 'localhost:2181', close: end, [Symbol.asyncDispose]: end }
+  return {
+    zkwire: { ...calls, connect, supervise },
+    'zkwire/recipes': recipes,
+    'zkwire/server': { Server: { start: () => Promise.resolve(server) } },
   }
 }
 

@@ -47,6 +47,7 @@ export class Editor {
   #verdict: Verdict | undefined
   /** True if the last program that was to run could not, for example because of a syntax error. */
   #hasFailed = false
+  #problem: string | undefined
 
   constructor(start: StartWorld) {
     this.#start = start
@@ -69,6 +70,16 @@ export class Editor {
     return this.#hasFailed
   }
 
+  /** Why the last program could not run, or was ended. A sentence, which begins with the line if it is known. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  /** Keeps the problem until the next run, or until the reader goes elsewhere. */
+  fail(problem: string): void {
+    this.#problem = problem
+  }
+
   /** Changes the text. What has run stays as it is. */
   write(text: string): void {
     this.#text = text
@@ -80,6 +91,7 @@ export class Editor {
   open({ text, story, exercise }: WrittenProgram): void {
     this.write(text)
     this.#hasFailed = false
+    this.#problem = undefined
     this.#commands = story.commands
     this.#exercise = exercise === undefined ? undefined : exerciseOf(exercise)
   }
@@ -87,6 +99,7 @@ export class Editor {
   /** Leaves the program. Its text stays. */
   leave(): void {
     this.#isShown = false
+    this.#problem = undefined
   }
 
   /** Starts the text with these clients. No time has passed yet. */
@@ -94,6 +107,7 @@ export class Editor {
     this.#isShown = true
     this.rejudge()
     this.#hasFailed = true
+    this.#problem = undefined
     const world = await RemoteWorld.open(this.#start, { text: this.#text, story: this.#storyOf(scenario) }, 0)
     this.#hasFailed = false
     return world

@@ -199,16 +199,24 @@ export class Playground {
     this.#playing = false
     this.lessons.leave()
     return this.#work.do(async () => {
-      const world = await this.editor.start(this.story.scenario)
-      this.#replace(world)
-      this.#isRunning = true
-      await runToEnd(world, () => {
-        this.#look()
-        this.#changed()
-        return this.#isRunning
-      }).finally(() => (this.#isRunning = false))
-      this.editor.judge(world)
+      try {
+        await this.#runProgram()
+      } catch (error) {
+        this.editor.fail(sentenceOf(error))
+      }
     })
+  }
+
+  async #runProgram(): Promise<void> {
+    const world = await this.editor.start(this.story.scenario)
+    this.#replace(world)
+    this.#isRunning = true
+    await runToEnd(world, () => {
+      this.#look()
+      this.#changed()
+      return this.#isRunning
+    }).finally(() => (this.#isRunning = false))
+    this.editor.judge(world)
   }
 
   /** True while a program runs. */

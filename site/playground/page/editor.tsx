@@ -55,6 +55,11 @@ export function Editor({ playground }: Props) {
             Watch it from the start
           </button>
         </div>
+        {editor.problem !== undefined && (
+          <p class="bad" role="alert">
+            {editor.problem}
+          </p>
+        )}
         {playground.link === '' && <p class="bad">The program is too long for a link.</p>}
         <Judged playground={playground} />
         <Names />

@@ -193,6 +193,10 @@ console.log(self.origin, location.protocol, 'end')`
     const text = open.page.getByLabel('The program of each client')
     // The code around the program is no line of it.
     for (const [wrong, problem] of [
+      [
+        "import { connect } from 'zkwire'\nimport fs from 'node:fs'",
+        /^Line 2: A program can import names from zkwire, /,
+      ],
       ['enter()\nleave())\n', /^Line 2: SyntaxError/],
       ['while (true) {\n  await sleep(1)\n\n', /^The program is not complete: at its end, /],
       ['enter()\n}\nleave()\n', /^The program is not complete: at its end, /],
@@ -203,7 +207,14 @@ console.log(self.origin, location.protocol, 'end')`
       expect(await verdictOf(open)).to.match(/^Right so far/)
       await text.fill(wrong)
       await open.press('Run')
-      expect(await open.page.getByRole('alert').textContent(), wrong).to.match(problem)
+      const alert = open.page.getByRole('alert')
+      expect(await alert.textContent(), wrong).to.match(problem)
+      // Below the button, where the reader looks.
+      const [button, box] = [
+        await open.page.getByRole('button', { name: 'Run', exact: true }).boundingBox(),
+        await alert.boundingBox(),
+      ]
+      expect((box?.y ?? 0) - (button?.y ?? 0), wrong).to.be.within(0, 100)
       // The verdict on the run before would be taken for one on this program.
       expect(await verdictOf(open), wrong).to.equal('The program could not run, so there is nothing to judge.')
     }

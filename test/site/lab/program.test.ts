@@ -1,6 +1,9 @@
 // Programs of the editor: what they can use, how they end, and what the judge says.
 import { expect } from 'chai'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { verdictOf, type Verdict } from '../../../site/lab/judge.ts'
+import { codeOf, syntaxProblem } from '../../../site/lab/script.ts'
 import { RemoteWorld } from '../../../site/lab/remote-world.ts'
 import type { StartWorld, WorldHandler } from '../../../site/lab/world-port.ts'
 import { World } from '../../../site/world/world.ts'
@@ -121,6 +124,41 @@ await new Promise(resolve => setTimeout(resolve, 20_000))`)
     expect(text?.text).to.match(/^17\d+ 0\.\d+ undefined undefined undefined$/)
     expect(world.now).to.be.within(20_000, 21_000)
     await world.close()
+  })
+
+  it('runs the first code of the README as it is, and imports in each form, with the lines of their errors', async () => {
+    const readme = await readFile(join(import.meta.dirname, '../../../README.md'), 'utf8')
+    const first = /```ts\n([^]*?)```/.exec(readme)?.[1] ?? ''
+    expect(first).to.include("import { Server } from 'zkwire/server'")
+    const world = await runProgram(first, { clients: 2 })
+    for (const { journal, ended } of world.picture().clients) {
+      expect(ended).to.have.keys('at')
+      expect(journal.some(({ text }) => text.startsWith('held with fencing token'))).to.equal(true)
+    }
+    await world.close()
+    const { failures } = await judged(
+      `import 'zkwire'
+  import * as all from "zkwire"
+import {
+  Mutex as Lock,
+  Semaphore,
+} from 'zkwire/recipes';
+import { connect, supervise } from 'zkwire'
+await supervise('a,b', {}, async (client, signal) => { if (client !== zk || signal.aborted) nope() })
+if ((await connect('x')) !== zk || all.connect !== connect || new Lock(zk, '/a').path !== '/a' || !Semaphore) nope()
+wrong()`,
+      1,
+    )
+    expect(failures).to.deep.equal([{ client: 1, line: 10, message: 'line 10: ReferenceError: wrong is not defined' }])
+  })
+
+  it('tells what can be imported if it imports something else', () => {
+    expect(syntaxProblem("import 'node:fs'", 1, 'SyntaxError: Cannot use import statement outside a module')).to.equal(
+      'Line 1: A program can import names from zkwire, zkwire/recipes and zkwire/server only.',
+    )
+    expect(codeOf("import fs from 'node:fs'\nimport { a } from './a'", 0)).to.include(
+      "import fs from 'node:fs'\nimport { a }",
+    )
   })
 
   it('cannot fill the memory with calls for whose answers it does not wait', async () => {
