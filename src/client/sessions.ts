@@ -2,95 +2,22 @@
 import { forwardAbort, onAbort, untilAborted } from '../runtime/abort.ts'
 import { LONGEST_TIMER, readClocks, type Clock, type Timestamp } from '../runtime/clock.ts'
 import { badArguments, ZooKeeperError } from '../protocol/index.ts'
-import type { Checks } from '../protocol/option-checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { remaining } from '../session/life/lease.ts'
 import type { State } from '../session/life/states.ts'
 import { closeChecks, type Client, type CloseOptions } from './client.ts'
 import { nodeSettingsOf, supervise, type ConnectOptions } from './node.ts'
-import { aNumber } from './options.ts'
+import {
+  sessionsChecks,
+  useChecks,
+  type SessionsOptions,
+  type SessionsStatus,
+  type SessionWait,
+  type UsableLock,
+  type UseOptions,
+} from './sessions-options.ts'
 import { keptOptions, type SessionTask } from './supervise.ts'
-import { aFunction, aTimeout, checked, signalChecks, type SignalOption } from './validation.ts'
-
-/**
- * Options of {@link Sessions}.
- * @example
- * const options: SessionsOptions = { sessionTimeout: 10_000, idleTimeout: 60_000 }
- * await using sessions = new Sessions('localhost:2181', options)
- * sessions.status.state // => 'idle'
- */
-export interface SessionsOptions extends Omit<ConnectOptions, 'signal' | 'session'> {
-  /**
-   * Closes the session when no call has used it for so many milliseconds. The next call opens another one. Default: the
-   * session stays open until {@link Sessions.close}.
-   */
-  idleTimeout?: number | undefined
-  /**
-   * Called with the client of each new session, before any caller gets it. Sets up what must be there in each session:
-   * `start(client)` of a Membership or of Services, caches, nodes. Called again after CONNECTIONLOSS. Another error
-   * rejects the calls that wait, and the next call tries again in a new session. Default: none.
-   */
-  setUp?: SessionTask<unknown> | undefined
-}
-
-/**
- * Options of {@link Sessions.use}, {@link Sessions.withLock} and {@link Sessions.whenReady}.
- * @example
- * await using sessions = new Sessions('localhost:2181')
- * const options: UseOptions = { timeout: 500 }
- * await sessions.use(options, (client, { signal }) => client.exists('/app', { signal })) // => null
- */
-export interface UseOptions extends SignalOption {
-  /**
-   * How long the call may wait, in milliseconds, 0 or more: for a session, and then for what it passes its
-   * {@link SessionWait} to. There is no limit if it is greater than 2147483647. Default 5 000.
-   */
-  timeout?: number | undefined
-}
-
-/**
- * What is left of the wait of a call of {@link Sessions.use}. Has the shape of the options of all calls that wait.
- * @example
- * await using sessions = new Sessions('localhost:2181')
- * const listAll = async (client: Client, { signal }: SessionWait) => (await client.getChildren('/', { signal })).children
- * await sessions.use({ timeout: 500 }, listAll) // => ['zookeeper']
- */
-export interface SessionWait {
-  /**
-   * Aborts when the timeout of the call is over, when its own signal aborts, when the session has ended or must be
-   * presumed lost, and when {@link Sessions.close} waits no longer. Pass it to reads and to calls that wait.
-   */
-  signal: AbortSignal
-  /** The rest of the timeout, in milliseconds. Pass it to a lock, which then rejects with TIMEOUT if it is taken. */
-  timeout: number
-}
-
-/**
- * Whether calls are served now, since when, and why not.
- * @example
- * await using sessions = new Sessions('localhost:2181')
- * await sessions.whenReady()
- * const status: SessionsStatus = sessions.status
- * status.isReady // => true
- * status.state // => 'connected'
- */
-export interface SessionsStatus {
-  /** True if a server that accepts writes serves the session. */
-  isReady: boolean
-  /**
-   * That of the client, and three of its own. `idle`: there is no session, because no call needs one; `failed`: the same,
-   * because of an error that another attempt cannot mend; the next call tries nevertheless. `closed`: after
-   * {@link Sessions.close} was called.
-   */
-  state: Exclude<State, 'expired' | 'authFailed'> | 'idle' | 'failed'
-  /** When this state began, in milliseconds since 1970. */
-  since: number
-  /** Why the session is not ready: the last error. Undefined if it is ready or idle. */
-  reason: unknown
-}
-
-const ownChecks: Checks<Pick<SessionsOptions, 'idleTimeout' | 'setUp'>> = { idleTimeout: aNumber(), setUp: aFunction }
-const useChecks: Checks<UseOptions> = { ...signalChecks, timeout: aTimeout }
+import { checked } from './validation.ts'
 
 /** A session that is open. */
 interface Live {
@@ -102,10 +29,11 @@ interface Live {
 }
 
 /**
- * A process that was frozen for this share of T replaces its session. After two thirds of T without a ping, the leader
- * confirms a session that it still has only 0.27 T later (see life/lease.ts), and a lock would have to wait for that.
+ * A process that was frozen for this share of T replaces its session, and the last ping can be as old before that. After
+ * two thirds of T without an answer, the session still exists, but the leader confirms it only 0.27 T later (see
+ * life/lease.ts), and a lock would have to wait for that.
  */
-const FROZEN = 1 / 2
+const FROZEN = 1 / 3
 
 /** The sessions from a first use to the idle end, one after another: one call of supervise(). */
 interface Run {
@@ -157,7 +85,7 @@ export class Sessions implements AsyncDisposable {
   constructor(servers: string, options: SessionsOptions = {}) {
     const { idleTimeout, setUp, ...connectOptions } = options
     const own = { idleTimeout: idleTimeout ?? undefined, setUp: setUp ?? undefined }
-    checked('Sessions', '', own, ownChecks)
+    checked('Sessions', '', own, sessionsChecks)
     for (const name of ['signal', 'session'])
       if (name in options) throw badArguments('Sessions', '', `there is no option '${name}'`)
     parseConnectString(servers)
@@ -392,14 +320,14 @@ export class Sessions implements AsyncDisposable {
     return run
   }
 
-  /** Opens a new session if the process was frozen, unless calls are in hand, whose locks would be lost. */
+  /** Opens a new session if the process was frozen, unless this one has locks of calls in hand, or nodes of the set-up. */
   #replaceIfFrozen(): void {
     const live = this.#run?.live
     if (live === undefined) return
     const now = readClocks(this.#clock)
     const isFrozen = remaining(live.aliveAt, live.client.sessionTimeout * FROZEN, now) === 0
     live.aliveAt = now
-    if (!isFrozen || this.#uses > 0) return
+    if (!isFrozen || this.#uses > 0 || this.#setUp !== undefined) return
     this.#stop()
     this.#start()
   }
@@ -449,12 +377,6 @@ export class Sessions implements AsyncDisposable {
     const isFine = next === 'connected' || next === 'idle' || next === 'closed'
     this.#status = { state: next, since, reason: isFine ? undefined : reason }
   }
-}
-
-/** What {@link Sessions.withLock} needs of a lock. All locks of `zkwire/recipes` have it. */
-export interface UsableLock<H> {
-  /** Runs the function while the lock is held. The options limit the wait for the lock. */
-  use<T>(fn: (held: H) => T | Promise<T>, options: SessionWait): Promise<T>
 }
 
 /** A function, because TypeScript does not know that a signal may abort during an await. */
