@@ -15,7 +15,7 @@ import { closedError, Operations, type View } from './operations.ts'
 import type { Settings } from './options.ts'
 import { Pace } from './pace.ts'
 import { retryBy, type RetryPolicy } from './retry-policy.ts'
-import { deleteRecursive, deletionProblem, ensurePath } from './recursive.ts'
+import { createLevels, deleteRecursive, deletionProblem, ensurePath } from './recursive.ts'
 import { Transaction } from './transaction.ts'
 import {
   aBoolean,
@@ -112,6 +112,8 @@ export interface ClientInternals {
   readonly settings: Settings
   readonly root: Chroot
   readonly view: View | undefined
+  /** Returns a client of the same view, whose root is that of the server's tree. */
+  atServerRoot(): Client
 }
 
 /**
@@ -254,27 +256,32 @@ export class Client extends Operations implements AsyncDisposable {
     const { mode = 'persistent', signal } = options
     const acl = copyOfACL(options.acl)
     // Starts at the server's root, because the nodes of the chroot itself may be missing too.
-    const root = this.root.prefix === '' ? this : this.#atServerRoot()
+    const root = this.#atServerRoot()
     const newPace = () => this.#newPace()
-    if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal, newPace })
+    if (this.root.add(path) !== '/')
+      await ensurePath(root, this.root.add(path), { mode, acl, aclAbove: acl, signal, newPace })
   }
 
   /** The same view, so that its calls are rejected too when this client is closed. */
   #atServerRoot(): Client {
-    return new Client(this.#session, this.#settings, '', this.view)
+    return this.root.prefix === '' ? this : new Client(this.#session, this.#settings, '', this.view)
   }
 
   protected override async createWithParents(path: string, data: Data, options: CreateOptions): Promise<Created> {
     const { signal } = options
     const pace = this.#newPace()
-    for (;;) {
+    for (let parents: Promise<unknown> | undefined; ;) {
+      // The server executes both in order, so a node whose parents are missing takes two round trips.
+      const created = this.create(path, data, options)
+      parents?.catch(() => undefined)
       try {
-        return await this.create(path, data, options)
+        return await created
       } catch (error) {
         if (!(error instanceof ZooKeeperError) || error.code !== 'NONODE' || error.fate !== 'refused') throw error
       }
-      await this.ensurePath(parentOf(path), { signal })
+      await parents
       await pace.wait(signal)
+      parents = createLevels(this.#atServerRoot(), this.root.add(parentOf(path)), { mode: 'persistent', signal })
     }
   }
 
@@ -588,7 +595,8 @@ export class Client extends Operations implements AsyncDisposable {
    * @internal See recipe-support.ts.
    */
   [internals](): ClientInternals {
-    return { session: this.#session, settings: this.#settings, root: this.root, view: this.view }
+    const { root, view } = this
+    return { session: this.#session, settings: this.#settings, root, view, atServerRoot: () => this.#atServerRoot() }
   }
 }
 

@@ -5,8 +5,9 @@ import { uuidFrom } from '../runtime/uuid.ts'
 import { LeaderCheck } from '../session/leader-check.ts'
 import { newWatch } from '../session/watches/one-shot-watches.ts'
 import type { WatchCallback } from '../session/watches/watch-event.ts'
-import { Client, internals } from './client.ts'
+import { internals, type Client } from './client.ts'
 import { Pace, pauseInSession } from './pace.ts'
+import { createLevels, ensurePath, type Levels } from './recursive.ts'
 
 export type { Pace } from './pace.ts'
 export { copyOfACL } from './acl.ts'
@@ -54,10 +55,16 @@ export const sessionKey = (client: Client): object => client[internals]().sessio
 /** Returns the path at the server: the client's root, followed by the path. */
 export const serverPath = (client: Client, path: string): string => client[internals]().root.add(path)
 
-/** Returns the same view with the root of the server, because a node above the client's own root may be missing. */
-export function atServerRoot(client: Client): Client {
-  const { session, settings, view } = client[internals]()
-  return new Client(session, settings, '', view)
+/** Creates a node of the server's tree and the nodes above it, unless they exist. */
+export async function ensureAtServer(client: Client, path: string, levels: Levels): Promise<void> {
+  const root = client[internals]().atServerRoot()
+  if (path !== '/') await ensurePath(root, path, { ...levels, newPace: () => newPace(client) })
+}
+
+/** Creates a node of the server's tree that is missing and those above it, by requests that it sends before it returns. */
+export async function createAtServer(client: Client, path: string, levels: Levels): Promise<void> {
+  const root = client[internals]().atServerRoot()
+  if (path !== '/') await createLevels(root, path, levels)
 }
 
 /**

@@ -1,6 +1,6 @@
 // Operations on whole subtrees. Each step may be executed twice without harm, so it is repeated on the next connection
 // if the connection is lost.
-import { isCode, join, parentOf, type ACL, type Stat } from '../protocol/index.ts'
+import { isCode, join, type ACL, type Stat } from '../protocol/index.ts'
 import { specialPaths } from '../protocol/special-paths.ts'
 import type { Pace } from './pace.ts'
 import { unlessRefused } from './unless-refused.ts'
@@ -15,12 +15,22 @@ interface Tree {
   retry<T>(task: () => Promise<T>, options: SignalOption): Promise<T>
 }
 
-interface EnsureOptions extends SignalOption {
+/** What nodes are created with. */
+export interface Levels extends SignalOption {
   mode: 'persistent' | 'container'
-  acl: readonly ACL[] | undefined
+  /** The ACL of the last node. Default: open to everyone. */
+  acl?: readonly ACL[] | undefined
+  /** The ACL of the nodes above it. Default: open to everyone. */
+  aclAbove?: readonly ACL[] | undefined
+}
+
+interface EnsureOptions extends Levels {
   /** Returns the pauses of a new loop. */
   newPace: () => Pace
 }
+
+/** The most levels that are created by requests in one packet. */
+const MOST_LEVELS = 50
 
 export async function ensurePath(client: Tree, path: string, options: EnsureOptions): Promise<void> {
   const { mode, acl, signal, newPace } = options
@@ -30,15 +40,61 @@ export async function ensurePath(client: Tree, path: string, options: EnsureOpti
       await client.retry(() => client.create(path, '', { mode, signal, acl }), { signal })
       return
     } catch (error) {
-      if (isCode(error, 'NODEEXISTS')) return
-      // A client without permission to create children of the parent may still see that the node exists.
-      if (isCode(error, 'NOAUTH') && (await client.retry(() => isThere(client, path, signal), { signal }))) return
+      if (await isRefusedBecauseThere(client, path, error, signal)) return
       if (!isCode(error, 'NONODE') || path === '/') throw error
     }
-    await ensurePath(client, parentOf(path), options)
-    // Starts again, because another client may have deleted the parent meanwhile.
+    if (await client.retry(() => createLevels(client, path, options), { signal })) return
+    // Starts again, because another client has deleted a node above meanwhile.
     await pace.wait(signal)
   }
+}
+
+/**
+ * Creates a node that is missing and the nodes above it, by requests that it sends together before it returns. The
+ * server executes them in order, so all levels take one round trip; more than {@link MOST_LEVELS} take more.
+ * @returns false if a node above was deleted meanwhile
+ * @throws the error of the first node that could not be created
+ */
+export async function createLevels(
+  client: Tree,
+  path: string,
+  { mode, acl, aclAbove, signal }: Levels,
+): Promise<boolean> {
+  const all = levelsOf(path)
+  const above = all.at(-MOST_LEVELS - 1)
+  if (above !== undefined && !(await createLevels(client, above, { mode, acl: aclAbove, aclAbove, signal })))
+    return false
+  const levels = all.slice(-MOST_LEVELS)
+  const outcomes = await Promise.allSettled(
+    levels.map(level => client.create(level, '', { mode, signal, acl: level === path ? acl : aclAbove })),
+  )
+  const errors = outcomes.map(outcome => (outcome.status === 'rejected' ? (outcome.reason as unknown) : undefined))
+  const firstMissing = errors.findIndex(error => isCode(error, 'NONODE'))
+  if (firstMissing === 0) return false
+  // The node above the first that lacks its parent says why that is missing.
+  const isDone = firstMissing < 0
+  const last = isDone ? levels.length - 1 : firstMissing - 1
+  const error = errors[last]
+  if (error === undefined || isCode(error, 'NODEEXISTS')) return isDone
+  if (isDone && (await isRefusedBecauseThere(client, path, error, signal))) return true
+  throw error
+}
+
+/** Returns the path of each node on the way from below the root to a node. */
+function levelsOf(path: string): string[] {
+  const names = path.split('/').slice(1)
+  return names.map((_, i) => `/${names.slice(0, i + 1).join('/')}`)
+}
+
+async function isRefusedBecauseThere(
+  client: Tree,
+  path: string,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (isCode(error, 'NODEEXISTS')) return true
+  // A client without permission to create children of the parent may still see that the node exists.
+  return isCode(error, 'NOAUTH') && client.retry(() => isThere(client, path, signal), { signal })
 }
 
 async function isThere(client: Tree, path: string, signal: AbortSignal | undefined): Promise<boolean> {

@@ -354,7 +354,7 @@ export class DoubleBarrier {
     return new OwnNode({
       ...{ client, acl, data: '', sequenceOf: undefined, isUnique: true, mark: undefined },
       path: () => path,
-      ensureParent: signal => ensureDirectory(client, this.path, { mode: 'container', acl, signal }),
+      directory: { mode: 'container', acl },
     })
   }
 }

@@ -3,7 +3,6 @@ import { holdLease, inBackground, isConfirmed, newUuid, whenConfirmed } from '..
 import { isCode, join, type ACL } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
-import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
@@ -189,13 +188,13 @@ export class ItemClaim {
   }
 
   #newNode(): OwnNode {
-    const { client, path, acl } = this.owner
+    const { client, acl } = this.owner
     // kazoo's consumers write their id, 32 hexadecimal digits. A new one for each attempt identifies the node.
     const id = newUuid(client).replaceAll('-', '')
     return new OwnNode({
       ...{ client, acl, data: id, mark: id, sequenceOf: undefined, isUnique: false },
       path: () => this.#taken,
-      ensureParent: signal => ensureDirectory(client, join(path, 'taken'), { mode: 'persistent', acl, signal }),
+      directory: { mode: 'persistent', acl },
     })
   }
 }

@@ -14,7 +14,6 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { despiteLeftovers, OTHER_HOLDER, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { readNodes } from '../node/children.ts'
-import { ensureParent } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { nextChange } from '../node/read-with-watch.ts'
@@ -121,7 +120,7 @@ export class EphemeralMutex extends Lock {
       ...{ client, mark, acl, sequenceOf: undefined, isUnique: false },
       path: () => this.path,
       data: tag(mark, id),
-      ensureParent: signal => ensureParent(client, this.path, { mode: 'container', acl, signal }),
+      directory: { mode: 'container', acl },
     })
   }
 }

@@ -94,6 +94,7 @@ export class WriteHeld extends NodeHeld {
       number: this.#ownNode.node.name.slice(-10),
       create: (path, data) => this.#createReadNode(path, data),
       // The write node is deleted, so the lock is lost.
+      directory: undefined,
       ensureParent: () => Promise.reject(this.#lostError()),
     })
     const read = await this.#acquireRead(ownNode)

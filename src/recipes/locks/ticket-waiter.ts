@@ -95,6 +95,7 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
     const ownNode = queue.newNode({
       path: () => join(directory.path, 't-'),
       isUnique: true,
+      directory: undefined,
       // The life has ended.
       ensureParent: signal => directory.enterPresent(signal),
       delete: path => directory.delete(path),

@@ -6,6 +6,7 @@ import { isCode, join, nameOf, parentOf, ZooKeeperError, type ACL, type Stat } f
 import { ENDED, Scope } from '../../runtime/abort.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes } from './children.ts'
+import { createParent, type DirectoryOptions } from './ensure-directory.ts'
 import { NodeWatch, type Watched } from './node-watch.ts'
 import { isMarked } from './owner-tag.ts'
 import { RecipeError } from './recipe-error.ts'
@@ -35,8 +36,10 @@ export interface NodePlan {
   readonly isUnique: boolean
   /** The text with which the data begins, and no other node's. Undefined if the path distinguishes the node. */
   readonly mark: string | undefined
-  /** Creates the node's missing parent. */
-  ensureParent(signal: AbortSignal): Promise<void>
+  /** With what the node's parent is created if it is missing. Undefined if {@link ensureParent} does that. */
+  readonly directory?: DirectoryOptions | undefined
+  /** Creates the node's missing parent, after which the node may have another path. */
+  ensureParent?(signal: AbortSignal): Promise<void>
   /** Creates the node in another way than by create(). Sends the request before it returns. */
   create?(path: string, data: string): Promise<Found>
   /** Deletes the node, which is known to be ours, in another way than by delete(). */
@@ -130,20 +133,24 @@ export class OwnNode {
 
   /**
    * Creates the node, and its parent if that is missing. Sends the request of `read` together with the create. The
-   * server executes both in order, so the read includes the new node, and a free lock takes one round trip.
+   * server executes both in order, so the read includes the new node, and a free lock takes one round trip. If the
+   * directory is missing, the second round trip creates all.
    * @throws RecipeError EXHAUSTED if the node's number is one that can repeat
    */
   async create<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { client } = this.#plan
     this.#node = undefined
     let pace: Pace | undefined
+    let isParentMissing = false
     for (;;) {
       signal.throwIfAborted()
       // A create that is queued for a connection cannot be cancelled, so wait for the connection first.
       if (client.state === 'suspended') await client.whenConnected({ signal })
-      const { data, acl, sequenceOf } = this.#plan
+      const { data, acl, sequenceOf, directory } = this.#plan
       const path = (this.#uncertain = this.#plan.path())
       const mode = sequenceOf ? 'ephemeralSequential' : 'ephemeral'
+      const parent = isParentMissing && directory ? createParent(client, path, { ...directory, signal }) : undefined
+      parent?.catch(() => undefined)
       const creating = this.#plan.create?.(path, data) ?? client.create(path, data, { mode, acl })
       const reading = read().then(
         value => ({ value }),
@@ -156,7 +163,11 @@ export class OwnNode {
         (error: unknown) => ({ error }),
       )
       const result = await reading
-      if (failure !== undefined) await this.#recover(failure.error, signal)
+      if (failure !== undefined) {
+        isParentMissing = isCode(failure.error, 'NONODE')
+        if (isParentMissing) await parent
+        await this.#recover(failure.error, signal)
+      }
       if (!this.isKnown) {
         await (pace ??= newPace(client)).wait(signal)
         continue
@@ -178,7 +189,7 @@ export class OwnNode {
     if (fateOf(error) === 'unknown') await this.#find()
     else this.#uncertain = undefined
     if (this.isKnown) return
-    if (isCode(error, 'NONODE')) await this.#plan.ensureParent(signal)
+    if (isCode(error, 'NONODE')) await this.#plan.ensureParent?.(signal)
     else if (isCode(error, 'CONNECTIONLOSS')) await this.#plan.client.whenConnected({ signal })
     // The counter stays at its maximum, and a node has that number already.
     else if (isCode(error, 'NODEEXISTS') && this.#plan.sequenceOf) throw this.#exhausted(path, error)

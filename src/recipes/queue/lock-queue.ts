@@ -3,7 +3,6 @@ import { callLater, copyOfACL, newUuid } from '../../client/recipe-support.ts'
 import { join, type ACL } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes, type Children } from '../node/children.ts'
-import { ensureDirectory } from '../node/ensure-directory.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
 import { OwnNode, type Node, type NodePlan } from '../node/own-node.ts'
 import { foreignContendersIn, type Names } from './dialect.ts'
@@ -116,7 +115,7 @@ export class LockQueue {
       isUnique: names.areUnique,
       mark: names.areUnique ? undefined : uuid,
       // The server deletes an empty container. The numbers in the next directory of that path start at 0 again.
-      ensureParent: signal => ensureDirectory(client, this.directory, { mode: 'container', acl, signal }),
+      directory: { mode: 'container', acl },
       ...plan,
     })
   }
