@@ -68,7 +68,7 @@ export async function createLevels(
   const outcomes = await Promise.allSettled(
     levels.map(level => client.create(level, '', { mode, signal, acl: level === path ? acl : aclAbove })),
   )
-  const errors = outcomes.map(outcome => (outcome.status === 'rejected' ? (outcome.reason as unknown) : undefined))
+  const errors = outcomes.map(outcome => (outcome.status === 'rejected' ? (outcome.reason as Error) : undefined))
   const firstMissing = errors.findIndex(error => isCode(error, 'NONODE'))
   if (firstMissing === 0) return false
   // The node above the first that lacks its parent says why that is missing.

@@ -10,8 +10,8 @@ import { readDocument } from '../../support/document.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 
 /** The largest allowed sizes in bytes: the present ones and a small reserve. Increase them only deliberately. */
-const BUDGET = { minified: 129_500, brotli: 40_000 }
-const WORKER_BUDGET = { minified: 123_500, brotli: 38_200 }
+const BUDGET = { minified: 134_500, brotli: 41_800 }
+const WORKER_BUDGET = { minified: 127_000, brotli: 39_500 }
 
 describe('the size of the client', () => {
   let size: Size
