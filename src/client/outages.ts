@@ -15,7 +15,7 @@ import type { ZooKeeperError } from '../protocol/index.ts'
 export interface Outage {
   /** `began` when the connection was lost or the first attempt has failed, `ended` when a server has accepted a session. */
   phase: 'began' | 'ended'
-  /** Milliseconds since the outage began; 0 when it begins. */
+  /** Milliseconds since the outage began, a whole number; 0 when it begins. */
   ms: number
   /** How many lost connections and failed attempts the outage has had, the first one included. */
   failures: number
@@ -54,6 +54,6 @@ export class Outages {
     if (outage === undefined) return undefined
     this.#current = undefined
     const { since, failures, error } = outage
-    return { phase: 'ended', ms: this.#clock.now() - since, failures, error }
+    return { phase: 'ended', ms: Math.round(this.#clock.now() - since), failures, error }
   }
 }

@@ -54,7 +54,7 @@ export async function superviseWith<O extends CommonOptions, T>(
       if (!isCode(error, 'CONNECTTIMEOUT', 'NOSERVER', 'SESSIONEXPIRED')) throw error
       // Otherwise a service with a wrong port would wait for ever without any message.
       const isFirst = next === options && !isCode(error, 'SESSIONEXPIRED')
-      if (isFirst && options.onConnectionError == null && outages === undefined) warn(error as ZooKeeperError)
+      if (isFirst && options.onConnectionError == null && outages === undefined) warn(error)
       return undefined
     })
     if (client !== undefined) {

@@ -182,13 +182,16 @@ export const badArguments = (op: string, path: unknown, detail: string): ZooKeep
   new ZooKeeperError('BADARGUMENTS', { op, path: typeof path === 'string' ? path : '', fate: 'notSent', detail })
 
 /**
- * Returns true if `error` is a ZooKeeperError with one of these codes.
+ * Returns true if `error` is a ZooKeeperError with one of these codes. TypeScript then knows both.
  * @example
  * const error = await zk.delete('/missing').catch((error: unknown) => error)
- * isCode(error, 'NONODE', 'NOTEMPTY') // => true
+ * isCode(error, 'NONODE', 'NOTEMPTY') && error.fate // => 'refused'
  */
-export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>
-  error instanceof ZooKeeperError && codes.includes(error.code)
+export const isCode = <C extends ErrorCode>(
+  error: unknown,
+  ...codes: C[]
+): error is ZooKeeperError & { readonly code: C } =>
+  error instanceof ZooKeeperError && (codes as ErrorCode[]).includes(error.code)
 
 /**
  * The result of one operation of a failed multi.

@@ -393,7 +393,7 @@ export class Connection implements TransportHandler {
     if (this.#stage === ENDED) return
     const wasEstablished = this.#stage >= ESTABLISHED
     this.destroy()
-    const detail = `${hostPortOf(this.address)}: ${failure.detail}`
+    const detail = `${hostPortOf(this.address)}: ${failure.detail}${wasEstablished ? this.session.lease.stall : ''}`
     const context: ErrorContext = wasEstablished
       ? { fate: 'unknown', detail, cause }
       : { op: 'connect', fate: 'notSent', detail, cause }

@@ -99,6 +99,8 @@ export class Session implements RequestsOwner, HostProviderOwner {
   #closedDuringSasl = 0
   #dialTimer: unknown
   #closing: Deferred | undefined
+  /** True if the session was presumed lost when its end began. */
+  #closesLost = false
   #closeTimer: unknown
   /** When {@link #closeTimer} fires. */
   #closesAt = Infinity
@@ -293,8 +295,10 @@ export class Session implements RequestsOwner, HostProviderOwner {
     this.#lastCause = cause
     this.diagnostics.onDisconnected(cause)
     const { onConnectionError } = this.#settings
-    // The server closes the connection of a session that is being closed, which is no error.
-    if (onConnectionError !== undefined && this.#closing === undefined) this.callbacks.later(onConnectionError, cause)
+    // The server closes the connection of a session that is being closed, which is no error. But if the process stood
+    // still, the caller may close the session before the client learns that the server had closed the connection.
+    const isLoss = this.#closing === undefined || (this.#closesLost && isConnected(this.state))
+    if (onConnectionError !== undefined && isLoss) this.callbacks.later(onConnectionError, cause)
     this.lease.hasExternalTimer = false
     if (isConnected(this.state)) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
@@ -432,6 +436,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
 
   #startClosing(): Deferred {
     const closing = (this.#closing = deferred())
+    this.#closesLost = this.lease.expired
     if (this.usableConnection !== undefined) {
       this.#sendClose(this.usableConnection)
     } else {

@@ -1,6 +1,6 @@
 // The option onOutage tells when a client is without a connection, and for how long.
 import { expect } from 'chai'
-import { connect, supervise, type Outage } from '../../src/index.ts'
+import { connect, supervise, type Outage, type ZooKeeperError } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 
@@ -126,5 +126,41 @@ describe('onOutage', () => {
     await clock.advance(1_000)
     expect(uncaught).to.deep.equal(['mine'])
     await clock.until(zk.close())
+  })
+
+  for (const first of ['the timer', 'the end of the connection'] as const)
+    it(`is called if the process stood still for longer than the session, and ${first} says so first`, async () => {
+      const stop = new AbortController()
+      const errors: ZooKeeperError[] = []
+      const onConnectionError = (error: ZooKeeperError) => errors.push(error)
+      let sessions = 0
+      const all = { ...options(), onConnectionError, signal: stop.signal }
+      const running = supervise(server.connectString, all, async (_, signal) => {
+        sessions++
+        await new Promise(resolve => signal.addEventListener('abort', resolve))
+      }).catch((error: unknown) => expect(error).to.equal(stop.signal.reason))
+      await clock.advance(1_000)
+      clock.stall(18_000)
+      if (first === 'the end of the connection') server.dropConnections()
+      await clock.advance(15_000)
+      expect(sessions).to.equal(2)
+      expect(phases()).to.deep.equal(['began', 'ended'])
+      expect(errors[0]).to.equal(outages[0]?.error)
+      expect(errors[0]).to.have.property('code', 'CONNECTIONLOSS')
+      expect(errors[0]?.message).to.match(/this process or its machine stood still for \d+ ms/)
+      expect(outages.map(({ ms }) => Number.isInteger(ms))).to.deep.equal([true, true])
+      stop.abort()
+      await clock.until(running)
+      expect(outages).to.have.length(2)
+    })
+
+  it('is not called when a session is closed, and its error says nothing of a stall if there was none', async () => {
+    const zk = await connect(server.connectString, options())
+    await clock.advance(1_000)
+    server.dropConnections()
+    await clock.advance(1_000)
+    expect(outages[0]?.error.message).not.to.match(/stood still/)
+    await clock.until(zk.close())
+    expect(phases()).to.deep.equal(['began', 'ended'])
   })
 })

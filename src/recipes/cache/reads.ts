@@ -187,7 +187,7 @@ export class Reads {
         this.#batch = 1
         this.#queue.push(...jobs)
       } else if (isCode(error, 'NONODE', 'NOAUTH', 'REPLYTOOLARGE')) {
-        this.#replies.push({ jobs, outcomes: [error as ZooKeeperError] })
+        this.#replies.push({ jobs, outcomes: [error] })
       } else throw error
     } finally {
       this.#inFlight--

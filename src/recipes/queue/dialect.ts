@@ -133,6 +133,10 @@ export function sequenceAfter(mark: string): Naming['sequenceOf'] {
 const ZERO = 0x30
 const MINUS = 0x2d
 
+/** Returns the dialect that gives contenders such names; undefined if none does. */
+export const dialectOf = (name: string): DialectName | undefined =>
+  (Object.keys(dialects) as DialectName[]).find(dialect => dialects[dialect].sequenceOf(name) !== undefined)
+
 /** The names of contenders in known libraries. Contenders of a library wait only for names of the same library. */
 const knownContenderNames: readonly RegExp[] = [
   /^_c_[0-9a-f-]{32,36}-(?:lock-|latch-|lease-|__READ__|__WRIT__)-?\d{10}$/,

@@ -5,7 +5,7 @@ import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes, type Children } from '../node/children.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
 import { OwnNode, type Node, type NodePlan } from '../node/own-node.ts'
-import { foreignContendersIn, type Names } from './dialect.ts'
+import { dialectOf, foreignContendersIn, type Names } from './dialect.ts'
 import { blocksAlways, turnOf, type Blocks, type Turn } from './turn.ts'
 
 /**
@@ -121,8 +121,11 @@ export class LockQueue {
   }
 }
 
-const warnOfForeignContenders: OnForeignContenders = ([name], directory) =>
+const warnOfForeignContenders: OnForeignContenders = ([name = ''], directory) => {
+  const dialect = dialectOf(name)
+  const remedy = dialect === undefined ? '' : `use a lock with the option dialect: '${dialect}', or `
   process.emitWarning(
-    `${directory} contains nodes such as ${name}, named by another library or dialect: their owners and this lock do not wait for each other`,
+    `${directory} contains nodes such as ${name}, named by another library or dialect: their owners and this lock do not wait for each other; ${remedy}use another path`,
     { code: 'ZKWIRE_FOREIGN_CONTENDERS' },
   )
+}

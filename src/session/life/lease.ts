@@ -36,11 +36,16 @@ import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
  * @param start when the packet was sent at which the lease starts
  * @param timeout session timeout in milliseconds
  */
-export const remaining = (start: Timestamp, timeout: number, { now, wall }: Timestamp): number =>
-  Math.max(0, timeout - Math.max(now - start.now, wall - start.wall))
+export const remaining = (start: Timestamp, timeout: number, now: Timestamp): number =>
+  Math.max(0, timeout - elapsed(start, now))
+
+const elapsed = (start: Timestamp, { now, wall }: Timestamp): number => Math.max(now - start.now, wall - start.wall)
 
 /** The share of T that passes between the answer to P and the request Q. It is half a tick, and some time for timers. */
 const REPORT_SHARE = 0.27
+
+/** A timer that fires later than this share of T says that the process stood still. A busy one is late by less. */
+const STALL_SHARE = 0.1
 
 /** A lease of which a smaller share of T is left may end before another server can be asked. */
 export const SPARE_SHARE = 1 / 3
@@ -120,6 +125,8 @@ export class SessionLease {
   #held = 0
   #timer: unknown
   #hasExternalTimer = false
+  /** By how many milliseconds the end of the lease was noticed late; 0 if it was not. */
+  #overdue = 0
   /** Created when it is first read or aborted, because most leases of sessions are neither. */
   #lost: Abort | undefined
 
@@ -244,10 +251,17 @@ export class SessionLease {
     if (left > 0) return left
     this.#clock.clearTimeout(this.#timer)
     const [who, timeout] = [this.isHeld ? 'leader' : 'server', this.#timeout]
-    const detail = `no ${who} has confirmed the session for ${timeout} ms`
+    if (this.#start !== undefined) this.#overdue = elapsed(this.#start, now ?? readClocks(this.#clock)) - timeout
+    const detail = `no ${who} has confirmed the session for ${timeout} ms${this.stall}`
     this.#abort(() => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail }))
     this.#onExpired()
     return Infinity
+  }
+
+  /** The end of an error's message, if the lease has expired because the process stood still; otherwise empty. */
+  get stall(): string {
+    const isStall = this.#overdue > this.#timeout * STALL_SHARE
+    return isStall ? `; this process or its machine stood still for ${Math.round(this.#overdue)} ms or longer` : ''
   }
 
   /** Ends the lease, because the session has ended or is being closed. */
@@ -263,6 +277,7 @@ export class SessionLease {
 
   #revive(): void {
     if (this.remaining() === 0) return
+    this.#overdue = 0
     if (this.expired) this.#lost = undefined
     if (this.#hasExternalTimer) return
     this.#clock.clearTimeout(this.#timer)

@@ -269,6 +269,8 @@ onBothServers('a dialect', (fixture, { itInVirtualTime, itEverywhere }) => {
         expect(warnings).to.have.length(1)
         expect(warnings[0]).to.have.property('code', 'ZKWIRE_FOREIGN_CONTENDERS')
         expect(warnings[0]?.message).to.include(path).and.include(foreignName)
+        expect(warnings[0]?.message).to.match(/; (use a lock with the option dialect: '\w+', or )?use another path$/)
+        if (foreignName.includes('__lock__')) expect(warnings[0]?.message).to.include("dialect: 'kazoo'")
         await observer.delete(`${path}/${foreignName}`)
       })
     }
