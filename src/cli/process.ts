@@ -45,7 +45,8 @@ async function main(words: readonly string[]): Promise<number> {
     programStdin: 'inherit',
     hasConnectionOptions: true,
     resolve: text => (text === '.' ? '/' : text),
-    sessions: values => (sessions ??= new OwnSessions(() => targetOf(values, env, systemClock), signals.ending)),
+    sessions: (values, say) =>
+      (sessions ??= new OwnSessions(() => targetOf(values, env, systemClock), signals.ending, say)),
   }
   const status = await runCommand(await load(), [...options, ...args], host)
   await sessions?.close()

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { connect, type Client } from '../../client/index.ts'
 import { command } from '../runner/command.ts'
 import { statuses, UsageError } from '../runner/failure.ts'
+import { OutageNotices } from '../runner/outage-notices.ts'
 import { escaped } from '../runner/text.ts'
 import { aclText } from '../nodes/acl-text.ts'
 import type { ExportedNode } from '../nodes/exported-node.ts'
@@ -56,8 +57,10 @@ export const diff = command({
     const first = subtree(zk, path, signal)
     let another: Side
     let differences: Difference[]
-    const second = values.with === undefined ? undefined : await connect(values.with, { ...options, signal })
+    const notices = new OutageNotices(text => err.notice(`zkwire diff: ${text}`), context.clock)
+    let second: Client | undefined
     try {
+      if (values.with !== undefined) second = await connect(values.with, notices.addTo({ ...options, signal }))
       another =
         values.file === undefined
           ? subtree(second ?? zk, other ?? path, signal)
@@ -66,6 +69,7 @@ export const diff = command({
       if (another.partProblem !== undefined) throw new UsageError(another.partProblem)
     } finally {
       await second?.close()
+      notices.stop()
     }
     const unread = new Set([...first.unreadable, ...another.unreadable])
     const hidden = (first.hidden ?? 0) + (another.hidden ?? 0)

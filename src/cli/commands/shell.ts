@@ -6,6 +6,7 @@ import type { Client, State } from '../../client/index.ts'
 import { forwardAbort, onAbort } from '../../runtime/abort.ts'
 import { command, type Context } from '../runner/command.ts'
 import { Interrupted, statuses } from '../runner/failure.ts'
+import { OutageNotices } from '../runner/outage-notices.ts'
 import { withTimeout } from '../runner/run.ts'
 import { suspend } from '../runner/signals.ts'
 import { escaped } from '../runner/text.ts'
@@ -45,7 +46,9 @@ export const shell = command({
 
 async function script(context: Context, keepGoing: boolean): Promise<number> {
   const { stdin, out, err, env, clock, signal, host } = context
-  const session = new ShellSession(await context.sessions.target(), signal, () => undefined)
+  const target = await context.sessions.target()
+  const notices = new OutageNotices(text => err.notice(`zkwire shell: ${text}`), clock)
+  const session = new ShellSession({ ...target, options: notices.addTo(target.options) }, signal, () => undefined)
   // The script is no input of the programs in it.
   const shared = { stdout: out.stream, stderr: err.stream, env, clock, commands: host.commands }
   const shell = new Shell({ ...shared, programStdin: 'ignore' }, session, text => out.stream.write(text))
@@ -59,6 +62,7 @@ async function script(context: Context, keepGoing: boolean): Promise<number> {
     stopHandling()
     stopForwarding()
     await shell.close()
+    notices.stop()
   }
 }
 
@@ -90,7 +94,8 @@ async function interactive(context: Context, stdin: ReadStream, stdout: WriteStr
   const stopForwarding = forwardAbort(context.signal, ending)
   let terminal: Terminal | undefined
   const print = (text: string) => (terminal === undefined ? stdout.write(text) : terminal.print(text))
-  const session = new ShellSession(target, ending.signal, state => {
+  const notices = new OutageNotices(text => print(`${text}\n`), clock)
+  const session = new ShellSession({ ...target, options: notices.addTo(target.options) }, ending.signal, state => {
     terminal?.setPrompt(prompt())
     if (ending.signal.aborted || !isEnd(state)) return
     print(`${ends[state]}.\n`)
@@ -137,6 +142,7 @@ async function interactive(context: Context, stdin: ReadStream, stdout: WriteStr
     ending.abort()
     stopForwarding()
     await shell.close()
+    notices.stop()
   }
 }
 

@@ -4,6 +4,7 @@
 // sasl/index.ts.
 import type { Client, ConnectOptions } from '../../client/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import type { Say } from './outage-notices.ts'
 import type { Output } from './output.ts'
 import type { Signals } from './signals.ts'
 
@@ -80,8 +81,9 @@ export interface Host {
   /**
    * Returns the sessions of a command that connects.
    * @param values the options of the connection; undefined if `connectionOptions` is false
+   * @param say is told of a connection that is missing for some time. Default: nobody is told
    */
-  sessions(values: ParsedValues): Sessions
+  sessions(values: ParsedValues, say?: Say): Sessions
   /** True if the commands accept the options of a connection. False for a shell, which has one already. */
   readonly hasConnectionOptions: boolean
   /** Makes the path of a node absolute; `.` is the current node, which is / if the host is no shell. */

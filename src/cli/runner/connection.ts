@@ -2,9 +2,10 @@
 // of processes.
 import { readFileSync } from 'node:fs'
 import type { Client, ConnectOptions } from '../../client/index.ts'
-import type { Clock } from '../../runtime/clock.ts'
+import { systemClock, type Clock } from '../../runtime/clock.ts'
 import type { Host, Options, ParsedValues, Sessions, Target } from './command.ts'
 import { UsageError } from './failure.ts'
+import { OutageNotices, type Say } from './outage-notices.ts'
 import { secondsOf, wholeNumberOf } from './values.ts'
 
 export const connectionOptions = {
@@ -128,12 +129,18 @@ export class OwnSessions implements Sessions {
   readonly #signal: AbortSignal
   #client: Promise<Client> | undefined
   #supervised: Promise<unknown> | undefined
+  readonly #say: Say
+  #notices: OutageNotices | undefined
   readonly endsWithCommand = true
 
-  /** @param signal ends the attempts to connect */
-  constructor(target: () => Promise<Target>, signal: AbortSignal) {
+  /**
+   * @param signal ends the attempts to connect
+   * @param say is told of a connection that is missing for some time. Default: nobody is told
+   */
+  constructor(target: () => Promise<Target>, signal: AbortSignal, say: Say = () => undefined) {
     this.target = target
     this.#signal = signal
+    this.#say = say
   }
 
   open(wait?: number): Promise<Client> {
@@ -141,10 +148,15 @@ export class OwnSessions implements Sessions {
   }
 
   async #open(wait?: number): Promise<Client> {
-    const { servers, options } = await this.target()
+    const { servers, options, notices } = await this.#noticing()
     const { connect } = await import('../../client/index.ts')
     const connectTimeout = options.connectTimeout ?? wait
-    const client = await connect(servers, { ...options, signal: this.#signal, connectTimeout })
+    const client = await connect(servers, { ...options, signal: this.#signal, connectTimeout }).catch(
+      (error: unknown) => {
+        notices.stop()
+        throw error
+      },
+    )
     client.on('state', state => {
       if (state === 'expired') this.#client = undefined
     })
@@ -152,13 +164,23 @@ export class OwnSessions implements Sessions {
   }
 
   async supervise<T>(task: (client: Client, signal: AbortSignal) => T | Promise<T>, signal: AbortSignal): Promise<T> {
-    const { servers, options } = await this.target()
+    const { servers, options, notices } = await this.#noticing()
     const { connect, supervise } = await import('../../client/index.ts')
-    // supervise() waits for servers without limit. A command must fail at its start if there is none.
-    await (await connect(servers, { ...options, signal })).close()
-    const supervised = supervise(servers, { ...options, signal }, task)
+    const work = async () => {
+      // supervise() waits for servers without limit. A command must fail at its start if there is none.
+      await (await connect(servers, { ...options, signal })).close()
+      return supervise(servers, { ...options, signal }, task)
+    }
+    const supervised = work().finally(() => notices.stop())
     this.#supervised = supervised.catch(() => undefined)
     return supervised
+  }
+
+  /** Returns the target, with options that tell of outages. */
+  async #noticing(): Promise<Target & { readonly notices: OutageNotices }> {
+    const { servers, options } = await this.target()
+    const notices = (this.#notices ??= new OutageNotices(this.#say, options.clock ?? systemClock))
+    return { servers, options: notices.addTo(options), notices }
   }
 
   /** Closes the session, which deletes its ephemeral nodes. */
@@ -167,5 +189,6 @@ export class OwnSessions implements Sessions {
     await this.#supervised
     const client = await this.#client?.catch(() => undefined)
     await client?.close()
+    this.#notices?.stop()
   }
 }

@@ -28,7 +28,7 @@ export async function runCommand(command: Command, args: readonly string[], host
       await out.write(helpOf(command, host.hasConnectionOptions))
       return statuses.ok
     }
-    const running: Promise<unknown> = command.run(contextOf(parsed, host, out, err, ended.signal))
+    const running: Promise<unknown> = command.run(contextOf(command, parsed, host, out, err, ended.signal))
     const status = await (command.endsItself === true ? running : untilAborted(running, ended.signal))
     ended.signal.throwIfAborted()
     return typeof status === 'number' ? status : statuses.ok
@@ -59,6 +59,7 @@ export async function withTimeout<T>(clock: Clock, ms: number, work: (signal: Ab
 }
 
 function contextOf(
+  { name }: Command,
   { values, positionals, program }: Parsed,
   host: Host,
   out: Output,
@@ -67,7 +68,8 @@ function contextOf(
 ): Context {
   const all = (name: string) => positionals.get(name) ?? []
   let sessions: Sessions | undefined
-  const sessionsOnce = () => (sessions ??= host.sessions(values))
+  const say = (text: string) => err.notice(`zkwire ${name}: ${text}`)
+  const sessionsOnce = () => (sessions ??= host.sessions(values, say))
   return {
     values: values as Values<Options>,
     all,

@@ -58,12 +58,16 @@ class Running {
       programStdin: 'ignore',
       hasConnectionOptions: true,
       resolve: text => (text === '.' ? '/' : text),
-      sessions: values =>
+      sessions: (values, say) =>
         shell ??
-        (sessions ??= new OwnSessions(async () => {
-          const target = await targetOf(values, host.env, clock)
-          return { ...target, options: { ...target.options, dial: server.dial } }
-        }, this.signals.ending)),
+        (sessions ??= new OwnSessions(
+          async () => {
+            const target = await targetOf(values, host.env, clock)
+            return { ...target, options: { ...target.options, dial: server.dial } }
+          },
+          this.signals.ending,
+          say,
+        )),
     }
     const [name = '', ...rest] = args
     this.ended = (async () => {
