@@ -63,5 +63,5 @@ export function supervise<T>(servers: string, options: ConnectOptions, task: Ses
 function workerSettingsOf(options: ConnectOptions): Settings {
   checkOptions(options, checks)
   const dial = cloudflare({ tls: options.tls ?? false })
-  return settingsOf(options, { dial, newSrvHosts: undefined, debugLog: undefined })
+  return settingsOf(options, { dial, newSrvHosts: undefined, debugLog: undefined, network: undefined })
 }

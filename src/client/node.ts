@@ -168,6 +168,7 @@ export function nodeSettingsOf(options: ConnectOptions): Settings {
     dial: dialOf(options),
     newSrvHosts: newSrvHosts(srvLookupOf(options), options.srvRefreshInterval ?? 60_000),
     debugLog: log.enabled ? logLine : undefined,
+    network: options.dial ?? undefined,
   })
 }
 

@@ -173,17 +173,18 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>): v
 }
 
 /** The settings that an entry point chooses, not the caller. */
-export type Chosen = Pick<SessionSettings, 'newSrvHosts' | 'debugLog'> & { dial: Dial }
+export type Chosen = Pick<SessionSettings, 'newSrvHosts' | 'debugLog' | 'network'> & { dial: Dial }
 
 /** Fills in the defaults of options that were checked. */
 export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
   const sessionTimeout = options.sessionTimeout ?? 30_000
-  const { dial, newSrvHosts, debugLog } = chosen
+  const { dial, newSrvHosts, debugLog, network } = chosen
   // Not spread: V8 makes a slow object of a literal with a spread, and each session reads its settings often.
   return {
     dial,
     newSrvHosts,
     debugLog,
+    network,
     sessionTimeout,
     connectTimeout: options.connectTimeout ?? sessionTimeout,
     waitsForServers: options.connectTimeout != null,

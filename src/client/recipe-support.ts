@@ -4,6 +4,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
 import { LeaderCheck } from '../session/leader-check.ts'
 import { newWatch } from '../session/watches/one-shot-watches.ts'
+import { WATCHES_TOGETHER } from '../session/watches/watch-manager.ts'
 import type { WatchCallback } from '../session/watches/watch-event.ts'
 import { internals, type Client } from './client.ts'
 import { Pace, pauseInSession } from './pace.ts'
@@ -89,7 +90,7 @@ export const connectionsOf = (client: Client): number => client[internals]().ses
  * once if its node does not exist, or has changed since a transaction. From 3.8.4 and 3.9.2 on, a watch on a node that
  * the session may not read is never called. Sends the request before it returns.
  * @param zxid of that transaction
- * @returns undefined, and sends nothing, if the session has a persistent watch on one of the paths
+ * @returns undefined, and sends nothing, if the session has a persistent watch on one of the paths, or the server cannot
  */
 export function watchTogether(
   client: Client,
@@ -97,6 +98,7 @@ export function watchTogether(
   zxid: bigint,
 ): Promise<void> | undefined {
   const { session, root, view } = client[internals]()
+  if (session.usableConnection?.version.lacks(WATCHES_TOGETHER) === true) return undefined
   const watches = nodes.map(({ path, callback, signal }) => newWatch(callback, path, root.add(path), signal, view))
   return session.watches.watchTogether(watches, zxid)
 }

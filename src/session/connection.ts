@@ -34,7 +34,7 @@ import { observeReceived, observeSent } from './observed-frame.ts'
 import { encodeAhead } from './requests/backlog.ts'
 import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
-import type { ServerVersion } from './requests/server-version.ts'
+import type { Sent, ServerVersion } from './requests/server-version.ts'
 import {
   CLOSED_EARLY,
   failureOfHandshake,
@@ -84,10 +84,10 @@ export class Connection implements TransportHandler {
   readonly #inflight = new Inflight()
   /** Requests in {@link #inflight} that have not been handed to the transport yet. */
   #unwritten = 0
-  /** The newest version of an operation that was sent, as in {@link Operation.since}. */
-  #newestSent = 0
-  /** The versions of the setWatches requests without a reply. Their replies all have the same xid. */
-  readonly #setWatches: number[] = []
+  /** The request of the newest version that was sent; undefined if all servers know all that was sent. */
+  #newestSent: Sent | undefined
+  /** The setWatches requests without a reply. Their replies all have the same xid. */
+  readonly #setWatches: Sent[] = []
   /** When the first request of this turn was encoded. The batch is sent at that time or later. */
   #batchStart: Timestamp | undefined
 
@@ -188,9 +188,10 @@ export class Connection implements TransportHandler {
   }
 
   /** Returns false if the request must wait, so that no write is in flight beside an operation that may be unknown. */
-  takes({ op, since }: Request): boolean {
-    if (op.isWrite && this.version.isUnsureOf(this.#newestSent)) return false
-    return !this.version.isUnsureOf(since) || !this.#inflight.hasWrite
+  takes(request: Request): boolean {
+    const newest = this.#newestSent
+    if (request.op.isWrite && newest !== undefined && this.version.isUnsureOf(newest)) return false
+    return !this.version.isUnsureOf(request) || !this.#inflight.hasWrite
   }
 
   /**
@@ -199,7 +200,7 @@ export class Connection implements TransportHandler {
    */
   send(request: Request, xid: number, maxRequestBytes: number): void {
     const { since } = request
-    const needsFrame = request.details.fallback !== undefined && this.version.isUnsureOf(since)
+    const needsFrame = request.details.fallback !== undefined && this.version.isUnsureOf(request)
     if (needsFrame) encodeAhead(request, maxRequestBytes)
     if (request.frame === undefined) {
       encodeRequest(this.#writer, xid, request.op, request.body, maxRequestBytes)
@@ -208,7 +209,7 @@ export class Connection implements TransportHandler {
       this.#writer.bytes(request.frame)
       if (!needsFrame) request.frame = undefined
     }
-    if (since > this.#newestSent) this.#newestSent = since
+    if (since > (this.#newestSent?.since ?? 0)) this.#newestSent = { op: request.op, since }
     request.xid = xid
     request.sentAt = this.#startBatch()
     this.#inflight.push(request)
@@ -218,8 +219,9 @@ export class Connection implements TransportHandler {
   /** Sends a request with a reserved xid (auth, setWatches). Its reply has the same xid. */
   sendReserved<Q>(xid: number, op: Operation<Q, unknown>, body: Encodable<Q>): void {
     encodeRequest(this.#writer, xid, op, body, Infinity)
-    if (op.since > this.#newestSent) this.#newestSent = op.since
-    if (xid === xids.setWatches) this.#setWatches.push(op.since)
+    const sent = { op, since: op.since }
+    if (op.since > (this.#newestSent?.since ?? 0)) this.#newestSent = sent
+    if (xid === xids.setWatches) this.#setWatches.push(sent)
     this.#startBatch()
   }
 
@@ -282,11 +284,11 @@ export class Connection implements TransportHandler {
   }
 
   #onSetWatchesReply(err: number, zxidHigh: number): void {
-    const since = this.#setWatches.shift() ?? 0
-    if (isUnknownOperation(err, zxidHigh)) this.version.onLacking(since)
+    const sent = this.#setWatches.shift()
+    if (sent !== undefined && isUnknownOperation(err, zxidHigh)) this.version.onLacking(sent)
     // A caller that waits for a watch which is not set again would wait for ever, so end the connection.
     if (err !== 0) return this.fail(`the server refused to set the watches again (error ${err})`)
-    this.version.onKnown(since)
+    if (sent !== undefined) this.version.onKnown(sent)
     this.session.requests.sendQueued()
   }
 

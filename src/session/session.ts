@@ -31,7 +31,7 @@ import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type 
 import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
 import type { Request } from './requests/request.ts'
 import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
-import { ServerVersions } from './requests/server-version.ts'
+import { gapsOf, ServerVersions } from './requests/server-version.ts'
 import { temporary, type AttemptFailure } from './servers/failed-attempts.ts'
 import {
   HostProvider,
@@ -56,6 +56,8 @@ export interface SessionSettings
   connectTimeout: number
   auth: readonly Credential[]
   sasl: Mechanism | undefined
+  /** In what a host is always the same server. A dial of the caller may lead to others. Default: the process. */
+  network: object | undefined
   onFrame: ((frame: ObservedFrame) => void) | undefined
   onConnectionError: ((error: ZooKeeperError) => void) | undefined
   onUncaughtError: (error: unknown) => void
@@ -81,7 +83,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   readonly hosts: HostProvider
   readonly observeFrame: FrameObserver | undefined
 
-  readonly #versions = new ServerVersions()
+  readonly #versions: ServerVersions
   readonly lease: SessionLease
   /** Created when a recipe first needs it. */
   leaderCheck: LeaderCheck | undefined
@@ -114,6 +116,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
     this.watches = new WatchManager(this)
     this.hosts = new HostProvider(servers, settings, this)
     this.lease = new SessionLease(settings.clock, () => this.#onLeaseExpired())
+    this.#versions = new ServerVersions(gapsOf(settings.network))
     this.#identity = new Identity(settings)
     this.#timeout = settings.sessionTimeout
     if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
@@ -207,7 +210,11 @@ export class Session implements RequestsOwner, HostProviderOwner {
   onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void {
     const { timeOut, readOnly } = response
     const isAlive = this.#identity.accept(response, this.lease.expired)
-    if (!isAlive) return this.onSessionGone()
+    if (!isAlive) {
+      // A ZooKeeper reports an expired session by a timeout of 0.
+      if (timeOut > 0 && !readOnly) this.#versions.onReplaced(this.#settings.clock.now())
+      return this.onSessionGone()
+    }
     const connection = this.#connection as Connection
     this.#timeout = timeOut
     ClockJumps.of(this.#settings.clock).add(this.lease)
@@ -405,7 +412,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   /** The connection is ready. Sends credentials first, then watches, then the queued requests. */
   #onReady(connection: Connection, readOnly: boolean): void {
     this.hosts.onConnected(readOnly)
-    if (this.#closing === undefined && connection.version.lacks(this.watches.since))
+    if (this.#closing === undefined && connection.version.lacks(this.watches.needed))
       return this.#abandon('the server has no persistent watches')
     this.#credentials?.resend(connection)
     // Started after the credentials, because a ping may be due, and a server may require authentication before it.

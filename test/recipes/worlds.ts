@@ -223,4 +223,7 @@ export class World {
  * have ended three connections in a row while a newer operation was in flight (ServerVersion.onDropped).
  */
 const canRemoveWatches = (client: Client): boolean =>
-  client[internals]().session.usableConnection?.version.lacks(operations.removeWatches.since) !== true
+  client[internals]().session.usableConnection?.version.lacks({
+    op: operations.removeWatches,
+    since: operations.removeWatches.since,
+  }) !== true

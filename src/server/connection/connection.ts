@@ -170,11 +170,15 @@ export class ServerConnection implements Watcher {
     const reader = copy === undefined ? this.#reader : new Reader(copy)
     if (copy === undefined) reader.reset(bytes, start, end)
     if (this.#session === undefined) this.#handshake(role, reader)
+    else if (this.#isDropped(bytes.subarray(start, end))) this.close()
     else this.#serve(this.#session, role, reader, copy)
   }
 
   #handshake(role: Role, reader: Reader): void {
-    const handshake = readHandshake(reader)
+    const { settings } = this.#server
+    const asked = readHandshake(reader)
+    // A session of Keeper ends with its connection's silence: its client gets another one, and is not told.
+    const handshake = settings.behaviour.keeper === undefined ? asked : { ...asked, sessionId: 0n }
     const { sessionId, lastZxidSeen, isLegacy } = handshake
     const fault = this.#matchFault(['connect'], sessionId === 0n ? undefined : sessionId)
     // A client that has seen a later zxid must connect to another server.
@@ -263,6 +267,16 @@ export class ServerConnection implements Watcher {
     } else {
       this.#execute(role, new ClientRequest(this, handler, session, xid, reader, frame?.subarray(reader.offset)), reply)
     }
+  }
+
+  /** Returns true if ClickHouse Keeper would close the connection at a request, also because of an item of a multi. */
+  #isDropped(frame: Buffer): boolean {
+    const { dropped } = this.#server.settings.behaviour
+    if (dropped.size === 0) return false
+    const reader = new Reader(frame)
+    const { type } = RequestHeader.read(reader)
+    if (type !== opcodes.multi) return dropped.has(type)
+    return operations.multi.request.read(reader).some(item => dropped.has(item.type))
   }
 
   /** Executes the request, and calls `reply` when the requests before it have been replied to. */

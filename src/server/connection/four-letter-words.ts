@@ -12,8 +12,10 @@ import { WordStats, type Latency, type ServerStats } from './stats.ts'
  * Returns the version in the answers. It has the form of Apache's, which clients parse, and says that this is not
  * Apache's server. No build has a date, so it is the first one of all.
  */
-const versionOf = ({ settings }: ServerCore): string =>
-  `${settings.version}-zkwire-embedded-server-for-tests, built on 1970-01-01 00:00 UTC`
+const versionOf = ({ settings: { version, behaviour } }: ServerCore): string =>
+  behaviour.keeper === undefined
+    ? `${version}-zkwire-embedded-server-for-tests, built on 1970-01-01 00:00 UTC`
+    : `v${behaviour.keeper}-zkwire-embedded-server-for-tests`
 
 const words: Readonly<Record<string, (view: ServerCore) => string>> = {
   ruok: () => 'imok',
@@ -127,7 +129,8 @@ const served = ({ stats, wordStats }: Pick<ServerCore, 'stats' | 'wordStats'>): 
 const outstanding = ({ connections }: ServerCore): number =>
   [...connections].reduce((sum, connection) => sum + connection.outstanding, 0)
 
-const versionLine = (view: ServerCore): string => `Zookeeper version: ${versionOf(view)}\n`
+const versionLine = (view: ServerCore): string =>
+  `${view.settings.behaviour.keeper === undefined ? 'Zookeeper' : 'ClickHouse Keeper'} version: ${versionOf(view)}\n`
 
 const summary = (view: ServerCore): string =>
   [

@@ -8,7 +8,7 @@ import { systemClock, type Clock } from '../../runtime/clock.ts'
 import type { TlsServerOptions } from '../../runtime/globals.d.ts'
 import { systemRandom, type Random } from '../../runtime/random.ts'
 import type { TransactionRecord } from '../database/database.ts'
-import { behaviourOf, isVersion, type Behaviour } from '../database/version.ts'
+import { behaviourOf, isKeeper, isVersion, type Behaviour } from '../database/version.ts'
 import type { MemberMessage, MemberState } from './member-state.ts'
 
 /**
@@ -90,6 +90,12 @@ export interface ServerOptions {
    */
   version?: string | undefined
   /**
+   * The version of ClickHouse Keeper, such as '25.8', whose documented behaviour the server copies. It opens a new session
+   * on each connection, in place of the one that the client offers, and closes the connection without a reply at an
+   * operation that this version lacks. docs/keeper.md lists them. Default '': the server is Apache ZooKeeper.
+   */
+  keeper?: string | undefined
+  /**
    * The digest id of the superuser, as `digest('super', password)` returns it
    * (zookeeper.DigestAuthenticationProvider.superDigest). The server checks no ACL for a client that has authenticated
    * as this user. Default '': there is no superuser.
@@ -168,6 +174,7 @@ const checks: Checks<ServerOptions> = {
   enforceQuota: boolean,
   containerCheckInterval: positive,
   version: mustBe("a version '3.8.n' or '3.9.n'", isVersion),
+  keeper: mustBe("a version of ClickHouse Keeper, such as '25.8'", value => value === '' || isKeeper(value)),
   superDigest: mustBe('a string', value => typeof value === 'string'),
   saslUsers: mustBe('an object of names and passwords', isStrings),
   requireSasl: boolean,
@@ -213,6 +220,7 @@ export function settingsOf(options: ServerOptions): Settings {
     enforceQuota: false,
     containerCheckInterval: 60_000,
     version: '3.8.0',
+    keeper: '',
     superDigest: '',
     requireSasl: false,
     onTransaction: () => undefined,
@@ -235,7 +243,7 @@ export function settingsOf(options: ServerOptions): Settings {
   if (servers === 1 && observers > 0) throw invalid('a single server has no observers: servers must be 2 or more')
   if (port + count - 1 > 0xffff)
     throw invalid(`port ${port} and the next ones are too few for ${count} servers: the last port is 65535`)
-  return { ...settings, behaviour: behaviourOf(settings.version) }
+  return { ...settings, behaviour: behaviourOf(settings.version, settings.keeper) }
 }
 
 const invalid = (detail: string) => badArguments('Server.start', '', detail)

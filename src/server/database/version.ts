@@ -1,4 +1,6 @@
-// The versions of Apache ZooKeeper that the embedded server can copy, and what clients see of their differences.
+// The versions of Apache ZooKeeper and ClickHouse Keeper that the embedded server can copy, and what clients see of their
+// differences.
+import { opcodes } from '../../protocol/index.ts'
 
 /** What differs between versions. */
 export interface Behaviour {
@@ -17,10 +19,17 @@ export interface Behaviour {
   readonly zxidInEvents: boolean
   /** setWatches sends no event of a node that the client may not read (seen on 3.9.6). */
   readonly replayNeedsRead: boolean
+  /** The version of ClickHouse Keeper; undefined for Apache ZooKeeper. */
+  readonly keeper: string | undefined
+  /** The operations at which the server closes the connection without a reply, by their opcodes. */
+  readonly dropped: ReadonlySet<number>
 }
 
+/** The differences between versions of Apache ZooKeeper. */
+type Change = Exclude<keyof Behaviour, 'keeper' | 'dropped'>
+
 /** For each change, the first version with it on the branches 3.8 and 3.9. */
-const firstVersions: Readonly<Record<keyof Behaviour, readonly [patchOf38: number, patchOf39: number]>> = {
+const firstVersions: Readonly<Record<Change, readonly [patchOf38: number, patchOf39: number]>> = {
   statInMulti: [2, 0],
   existsNeedsRead: [4, 2],
   checkOnlyInMulti: [5, 3],
@@ -33,10 +42,36 @@ const VERSION = /^3\.([89])\.(\d{1,2})$/
 
 export const isVersion = (version: unknown): boolean => typeof version === 'string' && VERSION.test(version)
 
-/** @param version such as '3.9.5' */
-export function behaviourOf(version: string): Behaviour {
+/** The operations that ClickHouse Keeper did not always know, with the first version that does (ZooKeeperConstants.h). */
+const firstKeepers: Readonly<Partial<Record<keyof typeof opcodes, string>>> = {
+  ...{ create2: '25.12', checkWatches: '25.12', removeWatches: '25.12' },
+  ...{ setWatches: '25.12', setWatches2: '25.12', addWatch: '25.12' },
+  ...{ createContainer: '26.7', createTTL: '26.7' },
+  ...{ sasl: '', getEphemerals: '', getAllChildrenNumber: '', whoAmI: '' },
+}
+
+const KEEPER = /^(\d\d)\.(\d{1,2})$/
+
+export const isKeeper = (version: unknown): boolean => typeof version === 'string' && KEEPER.test(version)
+
+function droppedBy(keeper: string): ReadonlySet<number> {
+  const numberOf = (version: string) => {
+    const [, year, release] = KEEPER.exec(version) ?? ['', 'Infinity', '0']
+    return Number(year) * 100 + Number(release)
+  }
+  const names = Object.keys(firstKeepers) as (keyof typeof opcodes)[]
+  return new Set(names.filter(name => numberOf(keeper) < numberOf(firstKeepers[name] ?? '')).map(name => opcodes[name]))
+}
+
+const NONE: ReadonlySet<number> = new Set()
+
+/**
+ * @param version of Apache ZooKeeper, such as '3.9.5'
+ * @param keeper a version of ClickHouse Keeper, such as '25.8'; '' for Apache ZooKeeper
+ */
+export function behaviourOf(version: string, keeper = ''): Behaviour {
   const [, minor, patch] = VERSION.exec(version) ?? []
-  const has = (change: keyof Behaviour) => Number(patch) >= firstVersions[change][minor === '8' ? 0 : 1]
+  const has = (change: Change) => Number(patch) >= firstVersions[change][minor === '8' ? 0 : 1]
   return {
     statInMulti: has('statInMulti'),
     existsNeedsRead: has('existsNeedsRead'),
@@ -44,5 +79,7 @@ export function behaviourOf(version: string): Behaviour {
     separateWatches: has('separateWatches'),
     zxidInEvents: has('zxidInEvents'),
     replayNeedsRead: has('replayNeedsRead'),
+    keeper: keeper === '' ? undefined : keeper,
+    dropped: keeper === '' ? NONE : droppedBy(keeper),
   }
 }

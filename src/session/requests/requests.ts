@@ -145,7 +145,7 @@ export class Requests {
     if (err !== 0 && this.#fallsBack(connection, request, err)) {
       this.#sendAgain([request])
     } else {
-      connection.version.onKnown(request.since)
+      connection.version.onKnown(request)
       this.#settle(request, err, body)
     }
     this.sendQueued()
@@ -153,10 +153,12 @@ export class Requests {
 
   /** Replaces a request by its fallback if the server has answered that it does not know the operation. */
   #fallsBack({ version }: RequestSender, request: Request, err: number): boolean {
-    const { since, details } = request
-    const isUnknown = err === (details.unsupportedErrno ?? errnos.UNIMPLEMENTED) && version.isUnsureOf(since)
-    if (!isUnknown || !request.fallBack()) return false
-    version.onLacking(since)
+    const { details } = request
+    const isUnknown = err === (details.unsupportedErrno ?? errnos.UNIMPLEMENTED) && version.isUnsureOf(request)
+    if (!isUnknown) return false
+    const { op, since } = request
+    if (!request.fallBack()) return false
+    version.onLacking({ op, since })
     return true
   }
 
@@ -180,7 +182,7 @@ export class Requests {
    */
   onUnknownOperation(connection: RequestSender, unknown: Request): void {
     const detail = lacking(connection, unknown)
-    connection.version.onLacking(unknown.since)
+    connection.version.onLacking(unknown)
     const again: Request[] = []
     for (const { request, fate } of connection.drainInFlight()) {
       const isRepeatable = request === unknown ? request.fallBack() : !request.op.isWrite
@@ -202,12 +204,18 @@ export class Requests {
   /** Rejects the requests in flight. Their connection was lost, so no server will answer them. */
   failInFlight(connection: RequestSender | undefined, code: ErrorCode, cause: ZooKeeperError | undefined): void {
     if (connection === undefined) return
+    const { version } = connection
+    const isLoss = code === 'CONNECTIONLOSS'
     let isFirst = true
+    let isSuspected = false
     for (const { request, fate } of connection.drainInFlight()) {
       this.#forget(request)
-      const { details, since } = request
-      const isDropped = isFirst && fate === 'unknown' && code === 'CONNECTIONLOSS' && details.fallback !== undefined
-      const isUnknown = isDropped && connection.version.onDropped(since)
+      if (isLoss && !isSuspected && fate === 'unknown' && version.isUnsureOf(request)) {
+        version.suspect(request)
+        isSuspected = true
+      }
+      const isDropped = isFirst && fate === 'unknown' && isLoss && request.details.fallback !== undefined
+      const isUnknown = isDropped && version.onDropped(request)
       request.fail(code, fate, { cause, detail: isUnknown ? droppedAgain(connection, request) : undefined })
       isFirst = false
     }
@@ -302,10 +310,10 @@ export class Requests {
 
 /** Replaces the operation by its fallback if the server lacks it. Returns false if there is no fallback. */
 const makeKnown = ({ version }: RequestSender, request: Request): boolean =>
-  !version.lacks(request.since) || request.fallBack()
+  !version.lacks(request) || request.fallBack()
 
 const mayLeave = (connection: RequestSender, request: Request): boolean =>
-  connection.version.lacks(request.since) || connection.takes(request)
+  connection.version.lacks(request) || connection.takes(request)
 
 const droppedAgain = ({ address }: RequestSender, { op, since }: Request): string =>
   `${hostPortOf(address)} has closed several connections in a row after a ${op.name}, which came with 3.${since}, ` +

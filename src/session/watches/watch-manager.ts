@@ -24,6 +24,9 @@ import { sendSetWatches } from './set-watches.ts'
 import { watchEvent, type WatchEvent } from './watch-event.ts'
 import { Watcher } from './watcher.ts'
 
+/** What {@link WatchManager.watchTogether} needs: ClickHouse Keeper did not always know it, but every ZooKeeper from 3.4 on does. */
+export const WATCHES_TOGETHER = { op: operations.setWatches, since: 4 }
+
 /** The parts of a session that the manager uses. */
 export interface WatchManagerOwner {
   readonly state: State
@@ -34,7 +37,11 @@ export interface WatchManagerOwner {
       path: string,
       result: () => V,
       signal: AbortSignal | undefined,
-      details: { expectedError?: { errno: number; value: V } | undefined; onSettled?: (() => void) | undefined },
+      details: {
+        expectedError?: { errno: number; value: V } | undefined
+        since?: number | undefined
+        onSettled?: (() => void) | undefined
+      },
     ): Promise<V>
   }
   readonly callbacks: { later<T>(callback: (value: T) => unknown, value: T): void }
@@ -51,9 +58,10 @@ export class WatchManager {
     this.#owner = owner
   }
 
-  /** The first minor version of 3.x whose servers know what {@link setAgain} sends; 0 if all do. */
-  get since(): number {
-    return this.#persistent.hasConfirmed ? operations.setWatches2.since : 0
+  /** The newest operation that {@link setAgain} sends, and the minor version of 3.x that it needs. */
+  get needed(): { readonly op: { readonly opcode: number }; readonly since: number } {
+    const op = this.#persistent.hasConfirmed ? operations.setWatches2 : operations.setWatches
+    return { op, since: op.since }
   }
 
   // One-shot watches
@@ -111,7 +119,9 @@ export class WatchManager {
     for (const watch of watches) this.#armNow('data', watch)
     const body = { relativeZxid: zxid, dataWatches: paths, existWatches: [], childWatches: [] }
     const nothing = () => undefined
-    const set = this.#owner.requests.submit(operations.setWatches, body, paths[0] ?? '', nothing, undefined, {})
+    const set = this.#owner.requests.submit(operations.setWatches, body, paths[0] ?? '', nothing, undefined, {
+      since: WATCHES_TOGETHER.since,
+    })
     // They are not set again on the next connection.
     set.catch(() => watches.forEach(watch => this.#drop(watch)))
     return set

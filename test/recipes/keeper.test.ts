@@ -1,0 +1,87 @@
+// Every recipe on a server that behaves as ClickHouse Keeper does: it resumes no session, and closes the connection at an
+// operation that it lacks.
+import { expect } from 'chai'
+import { supervise, type Client, type ConnectOptions } from '../../src/index.ts'
+import { Mutex } from '../../src/recipes/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+import { constructions } from './constructions.ts'
+
+/** The last version without most operations of ZooKeeper 3.5 and 3.6, the first one with them, and the first with containers. */
+const versions = ['25.8', '25.12', '26.7']
+
+/** Sessions that end at an operation before all is known: one for each operation that the server lacks and a recipe needs. */
+const MOST_SESSIONS = 7
+
+describe('on ClickHouse Keeper', () => {
+  let clock: VirtualClock
+  let server: Server
+  let options: ConnectOptions
+
+  const start = async (keeper: string) => {
+    clock = new VirtualClock()
+    server = await Server.start({ keeper, listen: false, clock })
+    options = { dial: server.dial, clock, random: seededRandom(1) }
+  }
+
+  /** Returns how many sessions the task needed. */
+  const sessionsOf = async (task: (client: Client, signal: AbortSignal) => Promise<unknown>): Promise<number> => {
+    let sessions = 0
+    await clock.until(
+      supervise(server.connectString, options, (client, signal) => {
+        if (++sessions > MOST_SESSIONS) throw new Error('the task is never done')
+        return task(client, signal)
+      }),
+      { within: 600_000 },
+    )
+    return sessions
+  }
+
+  afterEach(async () => {
+    await server.close()
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  for (const version of versions) {
+    for (const [name, { options: given, make, use }] of Object.entries(constructions))
+      it(`${version}: ${name} works`, async () => {
+        await start(version)
+        await sessionsOf((client, signal) => {
+          signal.throwIfAborted()
+          return use(make(client, given as never, '/recipe') as never, client)
+        })
+      })
+
+    it(`${version}: what the server lacks is known to later sessions of the process, and to no other server`, async () => {
+      await start(version)
+      const task = (client: Client) => new Mutex(client, '/locks/a').use(() => undefined)
+      const [first, second] = [await sessionsOf(task), await sessionsOf(task)]
+      expect([first > 1, second]).to.deep.equal([version !== '26.7', 1])
+      await server.close()
+      server = await Server.start({ listen: false, clock })
+      options = { ...options, dial: server.dial }
+      await sessionsOf(client => client.create('/jobs', '', { mode: 'container' }))
+      expect(server.snapshot().nodes.get('/jobs')?.kind).to.deep.equal({ is: 'container' })
+    })
+
+    it(`${version}: a cancelled watch ends no session once that is known`, async () => {
+      await start(version)
+      const cancel = async (client: Client) => {
+        await client.exists('/a')
+        const { signal, abort } = aborting()
+        await client.getData('/', { watch: () => undefined, signal })
+        abort()
+        await client.settled()
+        await client.exists('/a')
+      }
+      await sessionsOf(cancel)
+      expect(await sessionsOf(cancel)).to.equal(1)
+    })
+  }
+})
+
+function aborting(): { signal: AbortSignal; abort: () => void } {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
+}
