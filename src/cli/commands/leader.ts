@@ -1,5 +1,6 @@
 // `zkwire leader`.
 import type { Client } from '../../client/index.ts'
+import { unlessRefused } from '../../client/recipe-support.ts'
 import { hex64 } from '../../protocol/index.ts'
 import { LeaderElection, type Participant } from '../../recipes/index.ts'
 import { command } from '../runner/command.ts'
@@ -27,14 +28,38 @@ export const leader = command({
     }
     if (values.follow) {
       await sessions.supervise(async (zk, ended) => {
-        for await (const each of new LeaderElection(zk, path).changes({ signal: ended })) await print(zk, each)
+        for await (const each of new LeaderElection(zk, path).changes({ signal: ended })) {
+          if (each === null) await refuseOther(zk, path, ended)
+          await print(zk, each)
+        }
       }, signal)
       return statuses.ok
     }
     const zk = await client()
     const current = await new LeaderElection(zk, path).leader()
+    if (current === null) await refuseOther(zk, path, signal)
     if (current === null && !out.isJson) throw new CommandError(statuses.refused, `${escaped(path)} has no leader`)
     await print(zk, current)
     return current === null ? statuses.refused : statuses.ok
   },
 })
+
+/** @throws CommandError if the node is an election of another kind, or none, because it may have a leader then */
+async function refuseOther(zk: Client, path: string, signal: AbortSignal): Promise<void> {
+  const names =
+    (
+      await unlessRefused(
+        zk.retry(() => zk.getChildren(path, { signal }), { signal }),
+        'NONODE',
+      )
+    )?.children ?? []
+  const [other] = names
+  // A participant may have come meanwhile.
+  if (other === undefined || names.some(name => PARTICIPANT.test(name))) return
+  throw new CommandError(
+    statuses.refused,
+    `${path} is no election that zkwire knows: its children, such as ${other}, are no participants; see zkwire who, ls -l`,
+  )
+}
+
+const PARTICIPANT = /-latch--?\d{10}$/

@@ -49,20 +49,33 @@ export async function contendersAt(zk: Client, path: string, options: ReadOption
   // Whoever follows a lock may begin before the lock is used.
   if (children === undefined && options.watch === undefined) throw noLock(path)
   const names = children ?? []
-  const isSemaphore = names.includes(PERMITS)
-  const [other] = names
-  if (!isSemaphore && other !== undefined && contendersIn(names).length === 0 && !isGate(names))
-    throw notALock(path, other)
-  const directories = isSemaphore ? [join(path, PERMITS), join(path, GATE)] : [path]
-  const lists = await Promise.all(
-    directories.map(async directory => {
-      const contenders = isSemaphore ? await childrenOf(zk, directory, options) : names
-      return readAll(zk, directory, contenders ?? [], options.signal)
-    }),
-  )
-  const [first = [], gate = []] = lists
+  const [some] = names
+  if (some !== undefined && contendersIn(names).length === 0) return semaphoreAt(zk, path, names, options)
+  return readAll(zk, path, names, options.signal)
+}
+
+/**
+ * Reads the queue of a semaphore.
+ * @throws CommandError if the children of the node, or theirs, show that it is a folder with other nodes
+ */
+async function semaphoreAt(zk: Client, path: string, names: readonly string[], options: ReadOptions) {
+  if (!isSemaphore(names))
+    throw notALock(
+      path,
+      names.find(name => name !== PERMITS && name !== GATE),
+    )
+  const [permits, gate] = await Promise.all([PERMITS, GATE].map(name => childrenOf(zk, join(path, name), options)))
+  const lists = [permits, gate].filter(each => each !== undefined)
+  if (lists.some(each => contendersIn(each).length < each.length)) throw notALock(path, names[0])
+  // Any folder may have one of these names, and a semaphore in use has both. Whoever follows one may see it begin.
+  const isTaken = permits !== undefined && permits.length > 0
+  if (names.length === 1 && !isTaken && options.watch === undefined) throw notALock(path, names[0])
+  const [first, waiting] = await Promise.all([
+    readAll(zk, join(path, PERMITS), permits ?? [], options.signal),
+    readAll(zk, join(path, GATE), gate ?? [], options.signal),
+  ])
   // The contender in the gate that has taken a permit is in both.
-  return [...first, ...gate.filter(({ session }) => first.every(each => each.session !== session))]
+  return [...first, ...waiting.filter(({ session }) => first.every(each => each.session !== session))]
 }
 
 /**
@@ -78,14 +91,15 @@ export async function* locksBelow(
   for await (const { path, value } of walk(root, readChildren(zk, signal))) {
     const names = value?.children ?? []
     if (semaphore !== undefined && [PERMITS, GATE].some(name => path === join(semaphore ?? '', name))) continue
-    const isSemaphore = names.includes(PERMITS) && names.every(name => name === PERMITS || name === GATE)
-    if (isSemaphore) semaphore = path
-    if (!isSemaphore && contendersIn(names).length === 0) continue
+    const mayBeSemaphore = names.includes(PERMITS) && isSemaphore(names)
+    if (!mayBeSemaphore && contendersIn(names).length === 0) continue
     const contenders = await contendersAt(zk, path, { signal }).catch((error: unknown) => {
       // The lock was deleted, or its last contender has left, since its children were listed.
-      if (isCode(error, 'NONODE') || error instanceof CommandError) return []
+      if (isCode(error, 'NONODE') || error instanceof CommandError) return undefined
       throw error
     })
+    if (contenders === undefined) continue
+    if (mayBeSemaphore) semaphore = path
     // The items of a queue have such names too, and are not ephemeral.
     const held = contenders.filter(({ session }) => session !== hex64(0n))
     if (held.length > 0) yield { path, contenders: held }
@@ -112,14 +126,14 @@ const noLock = (path: string): ZooKeeperError =>
     detail: 'nobody has used this lock, or the server has deleted its container while it was free',
   })
 
-const notALock = (path: string, child: string): CommandError =>
+const notALock = (path: string, child = ''): CommandError =>
   new CommandError(
     statuses.refused,
     `${path} is no lock: its children, such as ${child}, are no contenders; for a lock below it, try ${join(path, child)}`,
   )
 
-/** True if the children are those of a semaphore without a permit that is taken. */
-const isGate = (names: readonly string[]): boolean => names.every(name => name === GATE)
+/** True if the children may be those of a semaphore. It lacks the permits until one is taken. */
+const isSemaphore = (names: readonly string[]): boolean => names.every(name => name === PERMITS || name === GATE)
 
 /** All contenders are foreign to a lock that knows no names. */
 const contendersIn = (names: readonly string[]): string[] => foreignContendersIn(names, { sequenceOf: () => undefined })

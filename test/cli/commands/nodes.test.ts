@@ -307,6 +307,66 @@ describe('in this process, zkwire', () => {
     })
   })
 
+  describe('who, of a folder that has the names of a semaphore,', () => {
+    const folders: Readonly<Record<string, readonly string[]>> = {
+      'whose only child is locks': ['/app/locks'],
+      'with locks below locks': ['/app/locks/backup'],
+      'with other nodes beside leases': ['/app/leases', '/app/orders'],
+      'whose only child is leases': ['/app/leases'],
+      'with a folder below leases': ['/app/leases/kept', '/app/locks'],
+    }
+    for (const [title, paths] of Object.entries(folders))
+      it(`${title}, ends with 1`, async () => {
+        for (const path of paths) await zk.create(path, '', { parents: true })
+        const { status, out, err } = await run(['who', '/app'])
+        expect(err).to.match(
+          /^zkwire who: \/app is no lock: its children, such as (locks|leases|orders), are no contenders/,
+        )
+        expect([status, out]).to.deep.equal([1, ''])
+      })
+
+    it('with a lock that is called locks, names that, and -R finds it', async () => {
+      await using _held = await new Mutex(zk, '/app/locks').acquire()
+      expect((await run(['who', '/app'])).err).to.contain('try /app/locks\n')
+      expect(await ok('who', '/app/locks')).to.match(/^holds/)
+      expect(await ok('who', '-R', '/')).to.match(/^\/app\/locks /)
+      await zk.create('/app/leases/kept', '', { parents: true })
+      expect(await ok('who', '-R', '/')).to.match(/^\/app\/locks /)
+    })
+
+    it('is still told from a semaphore that is free', async () => {
+      await (await new Semaphore(zk, '/semaphore', 2).acquire()).release()
+      expect(await ok('who', '/semaphore')).to.equal('free\n')
+      await using _held = await new Semaphore(zk, '/semaphore', 2).acquire()
+      // The server deletes an empty container after some time.
+      await zk.delete('/semaphore/locks')
+      expect(await ok('who', '/semaphore')).to.match(/^holds/)
+    })
+  })
+
+  describe('leader', () => {
+    it('does not say that there is no leader of an election that it does not know', async () => {
+      const others = {
+        mesos: ['json.info_0000000001', 'json.info_0000000002', 'log_replicas'],
+        kazoo: [`${'0'.repeat(32)}__lock__0000000001`],
+      }
+      for (const [name, children] of Object.entries(others)) {
+        for (const child of children) await zk.create(`/${name}/${child}`, '', { parents: true })
+        for (const options of [[], ['--json'], ['--follow']]) {
+          const { status, out, err } = await run(['leader', `/${name}`, ...options])
+          expect(err).to.contain(`/${name} is no election that zkwire knows: its children, such as `)
+          expect([status, out]).to.deep.equal([1, ''])
+        }
+      }
+    })
+
+    it('says so of an election that has none', async () => {
+      expect((await run(['leader', '/none'])).err).to.equal('zkwire leader: /none has no leader\n')
+      await zk.create('/none')
+      expect(await run(['leader', '--json', '/none'])).to.include({ status: 1, out: '{"leader":null}\n' })
+    })
+  })
+
   describe('who -R', () => {
     it('prints the holders of all locks below the node with their ages, and how many wait', async () => {
       await using reader = await new ReadWriteLock(zk, '/l/rw', { id: 'reader' }).readLock.acquire()
