@@ -2,6 +2,7 @@
 import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'
+import { printable } from '../../src/protocol/index.ts'
 import type { FleetFigures } from '../fleet/shared-run.ts'
 import type { EnsembleFigures } from '../ensemble/figures.ts'
 import type { Reconciliation } from '../measure/reconcile.ts'
@@ -174,11 +175,20 @@ export interface Header {
   format?: unknown
 }
 
-/** @throws Error that names the file, if it is missing or is not JSON */
+/**
+ * Reads a result. Its strings are made fit for a terminal, because others may have written the file.
+ * @throws Error that names the file, if it is missing or is not JSON
+ */
 export async function readHeader(file: string): Promise<Header> {
   try {
-    return (JSON.parse(await readFile(file, 'utf8')) as Header | null) ?? {}
+    return (JSON.parse(await readFile(file, 'utf8'), printableText) as Header | null) ?? {}
   } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message}`, { cause: error })
+    throw new Error(printable(`${file}: ${(error as Error).message}`), { cause: error })
   }
+}
+
+const printableText = (_: string, value: unknown): unknown => {
+  if (typeof value === 'string') return printable(value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [printable(name), each as unknown]))
 }

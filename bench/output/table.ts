@@ -1,6 +1,6 @@
 // The fan-out benchmark's output: tables, progress, result file, caveats, comparison, command lines. This file: the
 // tables of the result, for a terminal of 80 columns. Pure.
-// May import: bench/ensemble/figures.ts, bench/fleet/shared-run.ts, bench/harness, bench/measure.
+// May import: bench/ensemble/figures.ts, bench/fleet/shared-run.ts, bench/harness, bench/measure, src/protocol/index.ts.
 import { limitOf, type Growth, type PhaseSummary, type Summary } from '../measure/summary.ts'
 import type { Power } from '../measure/statistics.ts'
 import { bytes, figure } from './figures.ts'

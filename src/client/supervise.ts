@@ -1,7 +1,7 @@
 // Runs a function once in each session, one session after another.
 import { forwardAbort, onAbort } from '../runtime/abort.ts'
 import { pause } from '../runtime/pause.ts'
-import { badArguments, isCode, ZooKeeperError } from '../protocol/index.ts'
+import { badArguments, isCode, printable, ZooKeeperError } from '../protocol/index.ts'
 import { backoff, LONGEST_DELAY } from '../session/servers/backoff.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { internals, type Client } from './client.ts'
@@ -92,7 +92,7 @@ function copyOfBytes<T>(value: T): T {
 }
 
 const warn = ({ message }: ZooKeeperError): void =>
-  process.emitWarning(`supervise() keeps trying to connect. ${message}`, { code: 'ZKWIRE_UNREACHABLE' })
+  process.emitWarning(printable(`supervise() keeps trying to connect. ${message}`), { code: 'ZKWIRE_UNREACHABLE' })
 
 const ignore = (): void => undefined
 

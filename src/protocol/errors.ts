@@ -1,6 +1,7 @@
 // The error codes: those of the server (KeeperException.Code) and those of this client. Error messages contain their
 // meanings.
 import { brand } from './brand.ts'
+import { printable } from './printable.ts'
 import { whereToRead } from './site-address.ts'
 
 /** Errors that servers send in reply headers. */
@@ -159,10 +160,8 @@ export class ZooKeeperError extends Error {
 
   constructor(code: ErrorCode, { op = '', path = '', fate, errno, detail, cause }: ErrorContext) {
     const subject = [op, shortened(path)].filter(Boolean).join(' ')
-    super(
-      [code, subject, meaningOf(code) + (detail ? ` (${detail})` : '')].filter(Boolean).join(': ') + whereToRead(code),
-      cause === undefined ? undefined : { cause },
-    )
+    const text = [code, subject, meaningOf(code) + (detail ? ` (${detail})` : '')].filter(Boolean).join(': ')
+    super(printable(text) + whereToRead(code), cause === undefined ? undefined : { cause })
     this.code = code
     this.errno = errno ?? (code in serverErrors ? errnos[code as ServerErrorCode] : 0)
     this.op = op

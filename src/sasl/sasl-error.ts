@@ -1,4 +1,5 @@
 import { brand } from '../protocol/brand.ts'
+import { printable } from '../protocol/printable.ts'
 
 /**
  * The error of a mechanism whose exchange cannot be completed. It ends the session: the calls reject with AUTHFAILED,
@@ -15,4 +16,8 @@ export class SaslError extends Error {
   }
   /** The name of this class, for logs. A program should ask `instanceof`. */
   override readonly name = 'SaslError'
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message === undefined ? undefined : printable(message), options)
+  }
 }

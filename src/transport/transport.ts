@@ -1,7 +1,8 @@
 // Byte streams. This file has their interface. The others implement it with node:net, node:tls, cloudflare:sockets or
 // memory. The caller chooses one as `dial`.
-// May import: runtime, protocol/brand.ts.
+// May import: runtime, protocol/brand.ts, protocol/printable.ts.
 import { brand } from '../protocol/brand.ts'
+import { printable } from '../protocol/printable.ts'
 
 /**
  * The address of a server.
@@ -142,4 +143,8 @@ export class PermanentError extends Error {
   }
   /** The name of this class, for logs. A program should ask `instanceof`. */
   override readonly name = 'PermanentError'
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message === undefined ? undefined : printable(message), options)
+  }
 }

@@ -1,20 +1,12 @@
 // Values as text: names, data and times, for people and as JSON.
 import { isUtf8 } from 'node:buffer'
+import { printable } from '../../protocol/index.ts'
 
-/**
- * Replaces control characters, which could move the cursor or change colours, and those that change the direction of
- * text.
- */
-export const escaped = (text: string): string => text.replaceAll(CONTROL, escapeOf)
+/** Makes text of others fit for a terminal. */
+export const escaped = (text: string): string => printable(text)
 
 /** Like {@link escaped}, but keeps line breaks and tabs. */
-const escapedLines = (text: string): string =>
-  text.replaceAll(CONTROL, each => (each === '\n' || each === '\t' ? each : escapeOf(each)))
-
-// eslint-disable-next-line no-control-regex -- these characters are what it looks for
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
-
-const escapeOf = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const escapedLines = (text: string): string => printable(text, '\n\t')
 
 /** Returns the data as text, or as hex if it is not UTF-8. */
 export function dataText(data: Uint8Array | null): string {

@@ -1,6 +1,6 @@
 // One run of a Partitioner: takes the items that this member should own, and passes on the others.
 import { isTerminal, newPace } from '../../client/recipe-support.ts'
-import { hex64, isCode } from '../../protocol/index.ts'
+import { hex64, isCode, printable } from '../../protocol/index.ts'
 import { forwardAbort, onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import type { EphemeralMutex } from '../locks/ephemeral-mutex.ts'
@@ -83,8 +83,10 @@ export class PartitionRun {
     if (own === undefined || own.session === this.#client.sessionId || this.#hasWarned) return
     this.#hasWarned = true
     process.emitWarning(
-      `Another Partitioner, in session ${hex64(own.session)}, runs with the id '${own.id}' of this one. Both count as one member, so one of them ` +
-        `waits for the items of the other (${own.path}). Give each its own id.`,
+      printable(
+        `Another Partitioner, in session ${hex64(own.session)}, runs with the id '${own.id}' of this one. Both count as one member, so one of them ` +
+          `waits for the items of the other (${own.path}). Give each its own id.`,
+      ),
       { code: 'ZKWIRE_SAME_ID' },
     )
   }

@@ -1,5 +1,6 @@
 // One instance of a service, and its JSON: that of JsonInstanceSerializer in Curator's service discovery, which Spring
 // Cloud uses too.
+import { printable } from '../../protocol/index.ts'
 
 /**
  * One part of a URI: text, or the name of a variable.
@@ -71,7 +72,7 @@ export function encodeInstance(instance: ServiceInstance): string {
  * @throws Error if the data is not the JSON of an instance
  */
 export function decodeInstance<P>(data: Uint8Array | null): ServiceInstance<P> {
-  const value: unknown = JSON.parse(Buffer.from(data ?? []).toString())
+  const value: unknown = parsed(Buffer.from(data ?? []).toString())
   if (typeof value !== 'object' || value === null) throw new Error('the data is not a JSON object')
   const json = value as Readonly<Record<string, unknown>>
   const [name, id] = [textOf(json['name']), textOf(json['id'])]
@@ -162,4 +163,14 @@ export function uriOf(instance: ServiceInstance, variables: Readonly<Record<stri
   ])
   const parts = uriSpec?.parts ?? []
   return parts.map(({ value, variable }) => (variable ? String(values.get(value) ?? '') : value)).join('')
+}
+
+/** @throws Error whose message is fit for a terminal: that of JSON.parse() repeats the data */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    // Without a cause, because that would show the same data again.
+    throw new Error(printable((error as Error).message))
+  }
 }

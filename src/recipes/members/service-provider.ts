@@ -1,5 +1,6 @@
 // Chooses one of the instances of a service for each call.
 import { aFunction, callLater, clockOf, randomOf } from '../../client/recipe-support.ts'
+import { printable } from '../../protocol/index.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import type { CacheNode } from '../cache/changes.ts'
@@ -260,6 +261,6 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
 }
 
 export const warn = (path: string, error: Error): void =>
-  process.emitWarning(`${path} is left out, because it is no instance of a service: ${error.message}`, {
+  process.emitWarning(printable(`${path} is left out, because it is no instance of a service: ${error.message}`), {
     code: 'ZKWIRE_INVALID_INSTANCE',
   })

@@ -1,5 +1,6 @@
 // Failures of a recipe, as opposed to failures of a request.
 import { brand } from '../../protocol/brand.ts'
+import { printable } from '../../protocol/printable.ts'
 import { whereToRead } from '../../protocol/site-address.ts'
 
 const meanings = {
@@ -53,7 +54,7 @@ export class RecipeError extends Error {
   ) {
     const { detail = meanings[code], cause } = context
     super(
-      `${code}: ${path}: ${detail}${whereToRead(`${code} of a recipe`)}`,
+      printable(`${code}: ${path}: ${detail}`) + whereToRead(`${code} of a recipe`),
       cause === undefined ? undefined : { cause },
     )
     this.code = code

@@ -1,6 +1,6 @@
 // A lock's queue: a directory whose children are the contenders.
 import { callLater, copyOfACL, newUuid } from '../../client/recipe-support.ts'
-import { join, type ACL } from '../../protocol/index.ts'
+import { join, printable, type ACL } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes, type Children } from '../node/children.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
@@ -125,7 +125,9 @@ const warnOfForeignContenders: OnForeignContenders = ([name = ''], directory) =>
   const dialect = dialectOf(name)
   const remedy = dialect === undefined ? '' : `use a lock with the option dialect: '${dialect}', or `
   process.emitWarning(
-    `${directory} contains nodes such as ${name}, named by another library or dialect: their owners and this lock do not wait for each other; ${remedy}use another path`,
+    printable(
+      `${directory} contains nodes such as ${name}, named by another library or dialect: their owners and this lock do not wait for each other; ${remedy}use another path`,
+    ),
     { code: 'ZKWIRE_FOREIGN_CONTENDERS' },
   )
 }
