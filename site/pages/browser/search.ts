@@ -1,7 +1,9 @@
 // The search: a dialog that opens by its button, by "/" or by Ctrl+K. Enter opens the first result; the arrows
 // lead to the others. The index is loaded when it opens for the first time.
-import MiniSearch, { type SearchResult } from 'minisearch'
-import { fields, find, type Found, type Indexed } from '../search-fields.ts'
+import type MiniSearch from 'minisearch'
+import type { SearchResult } from 'minisearch'
+import { excerptOf, find, type Findable, type Indexed } from '../search-fields.ts'
+import { openIndex } from '../search-index.ts'
 
 declare global {
   var zkwireSearchIndex: string | undefined
@@ -9,16 +11,14 @@ declare global {
 
 const MOST = 20
 
-type Hit = SearchResult & Found & { excerpt: string }
+type Hit = SearchResult & Findable
 
 /** Loads the index by a script element, which also works for pages that are files. */
 function loadIndex(root: string): Promise<MiniSearch<Indexed>> {
   return new Promise((resolve, reject) => {
     const script = document.createElement('script')
     script.src = `${root}search-index.js`
-    script.addEventListener('load', () =>
-      resolve(MiniSearch.loadJSON<Indexed>(globalThis.zkwireSearchIndex ?? '', fields)),
-    )
+    script.addEventListener('load', () => resolve(openIndex(globalThis.zkwireSearchIndex ?? '')))
     script.addEventListener('error', () => reject(new Error('the index of the search cannot be loaded')))
     document.head.append(script)
   })
@@ -89,7 +89,7 @@ function makeDialog() {
   return { dialog, input, list, status }
 }
 
-function itemOf({ address, title, page, excerpt }: Hit, root: string): HTMLElement {
+function itemOf({ address, title, page, text: all, terms }: Hit, root: string): HTMLElement {
   const item = make('li', {})
   const link = make('a', { href: root + address })
   const heading = make('strong', {})
@@ -97,7 +97,7 @@ function itemOf({ address, title, page, excerpt }: Hit, root: string): HTMLEleme
   const where = make('small', {})
   where.textContent = page === title ? '' : page
   const text = make('span', {})
-  text.textContent = excerpt
+  text.textContent = excerptOf(all, terms)
   link.append(heading, ' ', where, text)
   item.append(link)
   return item
