@@ -58,7 +58,7 @@ export interface Advice {
   sentences: string[]
 }
 
-interface Choice extends Pick<Lock, 'name' | 'isCandidate' | 'like'> {
+interface Choice extends Lock {
   forecast: LockForecast
   /** The smallest number of contenders at which the lock does not keep up. */
   limit: number | undefined
@@ -70,8 +70,8 @@ interface Choice extends Pick<Lock, 'name' | 'isCandidate' | 'like'> {
  */
 export function adviceOf(model: Model, size: number, conditions: Conditions, yours = USUAL_LOCK): Advice {
   const { lineRate, cores, servers, roundTrip, hold } = conditions
-  const choices = LOCKS.flatMap(({ scenario, ...lock }): Choice[] => {
-    const at = (n: number) => lockForecast(model, scenario, n, conditions)
+  const choices = LOCKS.flatMap((lock): Choice[] => {
+    const at = (n: number) => lockForecast(model, lock.scenario, n, conditions)
     const forecast = at(size)
     return forecast === undefined ? [] : [{ ...lock, forecast, limit: firstSize(n => at(n)?.keepsUp === false) }]
   })
@@ -104,11 +104,10 @@ interface Recommendation {
 function verdictOf({ name, limit }: Choice, choice: Recommendation | undefined, size: number): string {
   const isOther = choice !== undefined && choice.best.name !== name
   const { best } = choice ?? {}
-  if (limit === undefined) return `Your ${name} does not break with any number of contenders.`
+  if (limit === undefined) return `${name} does not break with any number of contenders.`
   if (size < limit)
-    return `Your ${name} does not break with ${whole(size)} contenders: it breaks at ${whole(limit)}${isOther ? `; ${choice.best.name} costs less` : ''}.`
-  const breaks =
-    limit === 2 ? `Your ${name} is too slow with any number of contenders` : `Your ${name} breaks at ${whole(limit)}`
+    return `${name} does not break with ${whole(size)} contenders: it breaks at ${whole(limit)}${isOther ? `; ${choice.best.name} costs less` : ''}.`
+  const breaks = limit === 2 ? `${name} is too slow with any number of contenders` : `${name} breaks at ${whole(limit)}`
   if (best?.forecast.keepsUp === true) return `${breaks}; take ${best.name}.`
   return `${breaks}; no lock is fast enough${isOther ? `, and ${choice.best.name} comes closest` : ''}.`
 }
@@ -140,7 +139,7 @@ function reasonAgainst({ name, forecast }: Choice, best: Choice, isSlow: boolean
   return `${name} reads a list of names of ${amount(listBytes)}, more than a Java client accepts by default.`
 }
 
-function costSentence({ name, like = '', forecast, limit }: Choice): string {
+function costSentence({ name, scenario, like = '', forecast, limit }: Choice): string {
   const { release, size, ms, lineMs } = forecast
   const { notifications, bytesReceived, bytesSent } = release.counts
   const line = lineMs > ms / 2 ? `, ${duration(lineMs)} of them on the line` : ''
@@ -149,7 +148,8 @@ function costSentence({ name, like = '', forecast, limit }: Choice): string {
     `moves ${amount(bytesReceived + bytesSent)}`,
     `costs the server ${duration(release.server?.value ?? NaN)} of processor time${intervalOf(forecast)}`,
   ]
-  return `${name}${like}: a release ${costs.join(', ')}, and takes ${duration(ms)}${line}. ${limitSentence(limit)}`
+  // The tables of the page have the names of the scenarios.
+  return `${name}, the scenario ${scenario}${like}: a release ${costs.join(', ')}, and takes ${duration(ms)}${line}. ${limitSentence(limit)}`
 }
 
 function intervalOf({ release: { server } }: LockForecast): string {

@@ -83,7 +83,7 @@ describe('the report in a browser', () => {
           )
           await field('contenders').fill('10')
           expect(await forecast.getByRole('listitem').first().textContent()).to.match(/^Take Mutex/)
-          expect(await forecast.locator('.verdict').textContent()).to.match(/^Your HerdMutex does not break with 10 /)
+          expect(await forecast.locator('.verdict').textContent()).to.match(/^HerdMutex does not break with 10 /)
           await page.getByText('Your lock, and your servers').click()
           await page.getByRole('combobox', { name: 'your lock' }).selectOption('TicketMutex')
           expect(await forecast.locator('.verdict').textContent()).to.match(/^Your TicketMutex does not break /)

@@ -51,10 +51,22 @@ describe('the advice which lock to take', () => {
   it('says for each lock what a release costs, and from how many contenders on it cannot keep up', () => {
     const text = advice(1000).sentences.join('\n')
     expect(text).to.match(
-      /^HerdMutex: a release notifies 999 of 1000, moves 59\.1 MB, costs the server 149 ms of processor time, and takes 47\d ms, 472 ms of them on the line\. It cannot keep up from 4\d\d contenders on\.$/m,
+      /^HerdMutex, the scenario herd: a release notifies 999 of 1000, moves 59\.1 MB, costs the server 149 ms of processor time, and takes 47\d ms, 472 ms of them on the line\. It cannot keep up from 4\d\d contenders on\.$/m,
     )
-    expect(text).to.match(/^TicketMutex: .* It keeps up with any number of contenders up to 1,000,000,000\.$/m)
-    expect(advice(1000, { hold: 0.2 }).sentences.join('\n')).to.match(/^HerdMutex: .* It never keeps up\.$/m)
+    expect(text).to.match(
+      /^TicketMutex, the scenario ticket: .* It keeps up with any number of contenders up to 1,000,000,000\.$/m,
+    )
+    expect(advice(1000, { hold: 0.2 }).sentences.join('\n')).to.match(
+      /^HerdMutex, the scenario herd: .* It never keeps up\.$/m,
+    )
+  })
+
+  it('names the scenario of each lock, because the tables of the page call Mutex look-ahead, and another lock mutex', () => {
+    const text = advice(10).sentences.join('\n')
+    const names = [...text.matchAll(/^(\w+), the scenario ([\w-]+)/gm)].map(
+      ([, lock, scenario]) => `${lock} ${scenario}`,
+    )
+    expect(names).to.deep.equal(['Mutex look-ahead', 'TicketMutex ticket', 'HerdMutex herd'])
   })
 
   it('says from which size on lists of names exceed the limits of clients', () => {
@@ -75,7 +87,7 @@ describe('the advice which lock to take', () => {
   it('never recommends a herd, and has no sentence without a lock', () => {
     const onlyHerd = adviceOf(modelOf(measuredOf([herd])), 10, conditions).sentences
     expect(onlyHerd.filter(sentence => sentence.startsWith('Take'))).to.deep.equal([])
-    expect(onlyHerd[0]).to.match(/^HerdMutex: /)
+    expect(onlyHerd[0]).to.match(/^HerdMutex, the scenario herd: /)
     expect(adviceOf(modelOf(measuredOf([])), 10, conditions).sentences).to.deep.equal([])
   })
 
@@ -83,14 +95,14 @@ describe('the advice which lock to take', () => {
     const verdict = (size: number, more: Partial<typeof conditions> = {}, yours?: string) =>
       adviceOf(model, size, { ...conditions, ...more }, yours).verdict
     const limit = (more: Partial<typeof conditions> = {}) => Number(/at (\d+)/.exec(verdict(100_000, more) ?? '')?.[1])
-    expect(verdict(1000)).to.equal(`Your HerdMutex breaks at ${limit()}; take Mutex.`)
+    expect(verdict(1000)).to.equal(`HerdMutex breaks at ${limit()}; take Mutex.`)
     expect(limit()).to.be.within(300, 600)
     expect(verdict(10)).to.equal(
-      `Your HerdMutex does not break with 10 contenders: it breaks at ${limit()}; Mutex costs less.`,
+      `HerdMutex does not break with 10 contenders: it breaks at ${limit()}; Mutex costs less.`,
     )
-    expect(verdict(1000, {}, 'TicketMutex')).to.equal('Your TicketMutex does not break with any number of contenders.')
+    expect(verdict(1000, {}, 'TicketMutex')).to.equal('TicketMutex does not break with any number of contenders.')
     expect(verdict(1000, { hold: 0.2 })).to.equal(
-      'Your HerdMutex is too slow with any number of contenders; no lock is fast enough, and TicketMutex comes closest.',
+      'HerdMutex is too slow with any number of contenders; no lock is fast enough, and TicketMutex comes closest.',
     )
     expect(limit({ servers: 3 })).to.be.above(limit())
     expect(limit({ hold: 10 })).to.be.below(limit())
