@@ -30,7 +30,7 @@ export const rm = command({
     async function remove(zk: Client, path: string): Promise<void> {
       try {
         // deleteRecursive() does nothing if there is no node, which is an error here.
-        if (values.recursive && !values.force) await zk.getChildren(path, { signal })
+        if (values.recursive && !values.force) await zk.retry(() => zk.getChildren(path, { signal }), { signal })
         if (values.recursive) await zk.deleteRecursive(path, { signal })
         else await zk.delete(path, { version, signal })
       } catch (error) {

@@ -45,6 +45,13 @@ describe('in this process, a command that reads many nodes', () => {
         await planned.triggered
       })
 
+  it('deletes all if the connection is lost at the first read: rm -r', async () => {
+    const planned = server.faults.drop('getChildren')
+    expect(await run(['rm', '-r', '/a'])).to.deep.equal({ status: 0, out: '', err: '' })
+    await planned.triggered
+    expect(await zk.exists('/a')).to.equal(null)
+  })
+
   describe('with a node that has very many children,', () => {
     beforeEach(async () => {
       for (let i = 0; i < 100; i++) await zk.create(`/a/b/${'x'.repeat(20)}${i}`)

@@ -162,6 +162,17 @@ describe('in this process,', () => {
       })
     })
 
+    it('keeps a node whose data another client changes after it was read', async () => {
+      await create('/a', '/a/b')
+      const read = server.faults.hold('getChildren', { nth: 2 })
+      const mirroring = mirror(line('/a'))
+      await read.triggered
+      await zk.setData('/a/b', 'new')
+      read.release()
+      expect((await mirroring).out).to.equal('create 0, overwrite 1, skip 0, remove 0, keep 1\n')
+      expect(String((await zk.getData('/a/b')).data)).to.equal('new')
+    })
+
     it('keeps what the export could not read, and all below', async () => {
       await create('/a', '/a/b', '/a/b/c', '/a/b/d', '/a/e', '/copy', '/copy/b', '/copy/b/c', '/copy/b/d', '/copy/x')
       await zk.setACL('/a/b', [{ perms: perms.write, id: { scheme: 'world', id: 'anyone' } }])

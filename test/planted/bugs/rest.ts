@@ -74,10 +74,10 @@ export const rest: readonly PlantedBug[] = [
   },
   {
     file: 'src/client/recursive.ts',
-    caughtBy: 'test/client/validation.test.ts',
+    caughtBy: 'test/client/recursive.test.ts',
     bug: 'deleteRecursive() rejects while it still deletes',
-    from: "(await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected')",
-    to: '(await Promise.all(tasks).then(() => undefined, reason => ({ status: "rejected", reason }))) as PromiseRejectedResult | undefined',
+    from: 'if (this.#active > 0) return\n',
+    to: 'if (this.#active > 0 && this.#failure === undefined) return\n',
   },
   {
     file: 'src/client/supervise.ts',
