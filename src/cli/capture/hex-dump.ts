@@ -95,7 +95,7 @@ export class HexDumps {
       return { bytes: Buffer.alloc(0), isNew: false }
     }
     if (ADDRESS.test(line) || TCPDUMP.test(line))
-      this.#fail('is of tcpdump -x or of a debugger, and no frame: write a capture by tcpdump -w')
+      this.#fail('is printed by tcpdump or a debugger, and no frame: write a capture by tcpdump -w')
     if (this.#last !== undefined && LAST_OFFSET.test(line)) return this.#rowAt(start, line, Buffer.alloc(0), false)
     const [, offset, pairs, ...texts] = XXD.exec(line) ?? HEXDUMP.exec(line) ?? OD.exec(line) ?? []
     if (offset === undefined || pairs === undefined) {

@@ -208,7 +208,7 @@ describe('frames in hex', () => {
       ],
       'tcpdump -x': [/tcpdump -w/, `\t0x0000:  ${hex(packet).replaceAll(/.{4}/g, '$& ').slice(0, 39)}`],
       'tcpdump -X': [/tcpdump -w/, '17:20:36.673290 IP localhost.25789 > localhost.41564: Flags [.], ack 50, length 0'],
-      'a debugger': [/tcpdump -x or of a debugger/, '0x7fffe4:\t0x00 0x00 0x00 0x1d'],
+      'a debugger': [/printed by tcpdump or a debugger/, '0x7fffe4:\t0x00 0x00 0x00 0x1d'],
       'a whole packet of IP': [/whole packet/, ...rowsOf(packet).map(xxd)],
       'a whole packet of Ethernet': [
         /whole packet/,

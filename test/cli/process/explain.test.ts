@@ -108,7 +108,7 @@ describe('zkwire explain', function () {
       [Buffer.alloc(100_000, 0x9b), 'line 1 of the input is not hex, and the input is not a capture of tcpdump -w'],
       [
         '12:01:02.345 IP localhost.2181 > x: Flags [P.]',
-        'line 1 of the input is not hex, and the input is not a capture of tcpdump -w',
+        'line 1 of the input is printed by tcpdump or a debugger, and no frame: write a capture by tcpdump -w',
       ],
       [gzipSync(captured('java')), 'the input is compressed: pass it through gunzip -c'],
     ]
