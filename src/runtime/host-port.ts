@@ -20,3 +20,13 @@ export function messageOfSystem({ message, address, port }: Error & { address?: 
   if (address === undefined || port === undefined) return local
   return local.replace(`${address}:${port}`, hostPortOf({ host: address, port }))
 }
+
+/**
+ * Returns a text that may be a connect string, without what may be a password: all before the last `@`, which may stand
+ * in a password too, the values of parameters, and what follows `password=`.
+ */
+export const withoutSecrets = (text: string): string =>
+  text
+    .replace(/^(\s*[\w+.-]+:\/\/)?.*@/s, '$1…@')
+    .replace(/\?.*$/s, '?…')
+    .replace(/((?:passw|pwd|secret|token|credential)[^=:]*[=:])[^;&,]*/gi, '$1…')

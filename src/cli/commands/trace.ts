@@ -1,7 +1,7 @@
 // `zkwire trace`.
 import { parseConnectString } from '../../session/servers/connect-string.ts'
 import type { Address } from '../../transport/transport.ts'
-import { hostPortOf } from '../../runtime/host-port.ts'
+import { hostPortOf, withoutSecrets } from '../../runtime/host-port.ts'
 import { pause } from '../../runtime/pause.ts'
 import { untilAborted } from '../../runtime/abort.ts'
 import { LinePrinter, lineOptions } from '../conversation/line-printer.ts'
@@ -99,7 +99,7 @@ function addressOf(argument: string, text: string): Address {
   } catch {
     // Reported below.
   }
-  throw new UsageError(`${argument}: ${JSON.stringify(text)} is not HOST:PORT`)
+  throw new UsageError(`${argument}: ${JSON.stringify(withoutSecrets(text))} is not HOST:PORT`)
 }
 
 function listenOn(text: string): Address {

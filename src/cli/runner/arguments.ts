@@ -1,5 +1,6 @@
 // Parses the command line of a command.
 import { parseArgs } from 'node:util'
+import { withoutSecrets } from '../../runtime/host-port.ts'
 import { pathProblem } from '../../protocol/index.ts'
 import type { Argument, Command, Option, Options, ParsedValues } from './command.ts'
 import { connectionOptions } from './connection.ts'
@@ -162,6 +163,8 @@ function valueOf({ name, kind, choices }: Argument, text: string, resolve: (text
   const path = kind === 'path' && resolved !== '/' ? resolved.replace(/\/$/, '') : resolved
   const problem = pathProblem(path, kind === 'newPath')
   if (problem !== undefined)
-    throw new UsageError(`${name}: ${JSON.stringify(text)} is not the path of a node: ${problem}`)
+    throw new UsageError(
+      `${name}: ${JSON.stringify(text.startsWith('/') ? text : withoutSecrets(text))} is not the path of a node: ${problem}`,
+    )
   return path
 }

@@ -1,7 +1,7 @@
 // The failures of a command: exit statuses, and one line for each failure.
 import { ZooKeeperError, isCode, type ErrorCode } from '../../protocol/index.ts'
 import { mostSimilar } from '../../protocol/option-checks.ts'
-import { messageOfSystem } from '../../runtime/host-port.ts'
+import { messageOfSystem, withoutSecrets } from '../../runtime/host-port.ts'
 import { RecipeError } from '../../recipes/node/recipe-error.ts'
 import { escaped } from './text.ts'
 
@@ -28,7 +28,7 @@ export function unknownCommand(name: string, known: Iterable<string>): UsageErro
     return new UsageError(`${name.split('=')[0]}: write the command first, and then its options and their values`)
   const nearest = mostSimilar(name, [...known])
   const question = nearest === undefined ? '' : `; did you mean ${nearest}?`
-  return new UsageError(`there is no command ${JSON.stringify(name)}${question}`)
+  return new UsageError(`there is no command ${JSON.stringify(withoutSecrets(name))}${question}`)
 }
 
 /** A failure with an exit status of its own. */

@@ -1,6 +1,7 @@
 // Parses a connect string: 'zk1:2181,zk2:2181,[::1]:2181/app' into hosts and a chroot, or
 // 'dns-srv://_zookeeper._tcp.example.org/app' into a name and a chroot.
 import { badArguments, pathProblem } from '../../protocol/index.ts'
+import { withoutSecrets } from '../../runtime/host-port.ts'
 import type { Address } from '../../transport/transport.ts'
 
 export interface ConnectString {
@@ -41,15 +42,77 @@ class Problem extends Error {}
 function parse(servers: string): ConnectString {
   if (typeof servers !== 'string') throw bad(`must be a string, not ${typeof servers}`)
   const text = servers.trim()
+  const foreign = foreignProblem(text)
+  if (foreign !== undefined) throw bad(foreign)
+  try {
+    return parsePlain(text)
+  } catch (error) {
+    // The part that is wrong may be one of a password that contains a slash, a comma or a colon.
+    if (error instanceof Problem && text.includes('@')) throw bad(CREDENTIALS)
+    throw error
+  }
+}
+
+const CREDENTIALS =
+  'is invalid, and is not shown, because it may have credentials before an @: write host:port,host:port/chroot, and give ' +
+  'the credentials by the option auth'
+
+function parsePlain(text: string): ConnectString {
   const isSrv = text.startsWith(SRV)
-  const [scheme] = isSrv ? [] : (/^[a-z][a-z\d+.-]*:\/\//i.exec(text) ?? [])
-  if (scheme !== undefined) throw bad(`must not have a scheme: write ${text.slice(scheme.length)} without ${scheme}`)
   const [list, chroot] = splitChroot(isSrv ? text.slice(SRV.length) : text)
-  if (!isSrv) return { hosts: Object.freeze(list.split(',').map(host => parseHost(host.trim()))), chroot }
+  if (!isSrv) {
+    // Java's client ignores empty parts too.
+    const parts = list.split(',').map(part => part.trim())
+    const hosts = parts.some(part => part !== '') ? parts.filter(part => part !== '') : ['']
+    return { hosts: Object.freeze(hosts.map(parseHost)), chroot }
+  }
   const srv = list.trim()
-  if (!/^[^\s,:[\]]+$/.test(srv)) throw bad(`names no SRV records: ${JSON.stringify(list)}`)
+  if (!/^[^\s,:[\]@?]+$/.test(srv)) throw bad(`names no SRV records: ${quoted(list)}`)
   return { hosts: [], srv, chroot }
 }
+
+/**
+ * Returns what is wrong with the connect string of another program, and what to write instead: `zk://user:password@h1,h2/app`
+ * of Mesos, `h1?backup=h2` of Dubbo, `SASL_PLAINTEXT://h1` of Kafka. Shows no password. Returns undefined for any other.
+ */
+function foreignProblem(text: string): string | undefined {
+  const prefix = text.startsWith(SRV) ? SRV : ''
+  const rest = text.slice(prefix.length)
+  const [scheme = ''] = /(?<=^|,\s*)[\w+.:-]*:\/\//.exec(rest) ?? []
+  const beforeSlash = rest.slice(scheme.length).split('/', 1)[0] ?? ''
+  // A port behind an @ in a chroot: the slash before it belongs to a password.
+  const hasCredentials = beforeSlash.includes('@') || /@[^/@,:]+:\d{1,5}\s*(?:[,/]|$)/.test(rest)
+  const hasParameters = /\?backup=/i.test(rest)
+  if (scheme === '' && !hasCredentials && !hasParameters) return undefined
+  const has = [scheme && 'a scheme', hasCredentials && 'credentials', hasParameters && 'parameters'].filter(Boolean)
+  const advice = adviceFor(rest)
+  const write = advice === undefined ? 'host:port,host:port/chroot' : prefix + advice
+  return (
+    `must not have ${has.join(' or ')}: write ${write}${scheme && ` without ${scheme}`}` +
+    (hasCredentials ? ', and give the credentials by the option auth' : '')
+  )
+}
+
+/** Returns the hosts and the chroot without anything else. Returns undefined if it is not certain which they are. */
+function adviceFor(text: string): string | undefined {
+  const [before = '', after = before, ...others] = text.split('@')
+  if (others.length > 0 || (after !== before && before.includes('?'))) return undefined
+  const [main = '', parameters = ''] = after.replaceAll(/(?<=^|,\s*)[\w+.:-]*:\/\//g, '').split(/\?(.*)/s)
+  // What JDBC has behind the chroot, such as a password, is no part of it.
+  const [, list = '', chroot = ''] = /^([^/]*)((?:\/[^/;]+)*)/.exec(main) ?? []
+  const [, backup] = /(?:^|&)backup=([^&]*)/i.exec(parameters) ?? []
+  const hosts = [list, ...(backup === undefined ? [] : [backup])].join(',').replaceAll(/;+/g, ',')
+  const advice = (hosts + chroot).trim()
+  try {
+    parsePlain(advice)
+    return advice
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the text in quotes, without what may be a password. */
+const quoted = (text: string): string => JSON.stringify(withoutSecrets(text))
 
 /** Splits the connect string into hosts and chroot. The chroot is at the end. The server's own root becomes ''. */
 function splitChroot(text: string): [hosts: string, chroot: string] {
@@ -59,28 +122,32 @@ function splitChroot(text: string): [hosts: string, chroot: string] {
   // For 'zk1:2181/app,zk2:2181/app', Java's client would use everything after the first slash as the chroot.
   if (/,[^/,]*(:\d+\s*(,|$)|\/)/.test(chroot)) return sharedChroot(text, chroot)
   const problem = pathProblem(chroot)
-  if (problem !== undefined) throw bad(`has an invalid chroot, ${JSON.stringify(chroot)}: ${problem}`)
+  if (problem !== undefined) throw bad(`has an invalid chroot, ${quoted(chroot)}: ${problem}`)
   return [text.slice(0, slash), chroot === '/' ? '' : chroot]
 }
 
 /** Accepts a chroot after each host if all of them are the same. */
 function sharedChroot(text: string, rest: string): [hosts: string, chroot: string] {
-  const parts = text.split(',').map(part => splitChroot(part))
+  const parts = text.split(',').flatMap(part => (part.trim() === '' ? [] : [splitChroot(part)]))
   const [chroot = '', ...others] = new Set(parts.map(([, chroot]) => chroot))
   if (others.length > 0)
-    throw bad(`has different chroots for its hosts (${JSON.stringify(rest)}): write one chroot, at the end`)
+    throw bad(`has different chroots for its hosts (${quoted(rest)}): write one chroot, at the end`)
   return [parts.map(([host]) => host).join(','), chroot]
 }
 
-/** Parses a name or an IPv4 address, with or without a port. An IPv6 address with a port is written in brackets. */
+/**
+ * Parses a name or an IPv4 address, with or without a port. An IPv6 address with a port is written in brackets. Nothing
+ * behind the colon means the default port, as for Java's client.
+ */
 function parseHost(text: string): Address {
   const match =
-    /^(?:\[([\da-f:.]+(?:%\w+)?)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i.exec(text) ?? /^([\da-f:]*:[\da-f:.]*)$/i.exec(text)
-  const [, address, name] = match ?? []
+    /^(?:\[([\da-f:.]+(?:%[\w.-]+)?)\]|([^\s:[\]@?=]+))(?::(\d{0,5}))?$/i.exec(text) ??
+    /^([\da-f:]*:[\da-f:.]*(?:%[\w.-]+)?)$/i.exec(text)
+  const [, address, name, digits = ''] = match ?? []
   const host = name ?? address
-  const port = match?.[3] === undefined ? DEFAULT_PORT : Number(match[3])
+  const port = digits === '' ? DEFAULT_PORT : Number(digits)
   if (host === undefined || (address !== undefined && !isIPv6(address)) || port < 1 || port > 65_535)
-    throw bad(`has a part that is not host:port: ${JSON.stringify(text)}`)
+    throw bad(`has a part that is not host:port: ${quoted(text)}`)
   return Object.freeze({ host, port })
 }
 

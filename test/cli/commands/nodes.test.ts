@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { statuses } from '../../../src/cli/runner/failure.ts'
+import { statuses, unknownCommand } from '../../../src/cli/runner/failure.ts'
 import { ShellSession } from '../../../src/cli/shell/shell-session.ts'
 import { lineOf, parseLine } from '../../../src/cli/nodes/exported-node.ts'
 import { connect, openACL, perms, type Client } from '../../../src/index.ts'
@@ -91,6 +91,22 @@ describe('in this process, zkwire', () => {
       const { status, err } = await run(['rm'])
       expect([status, err]).to.deep.equal([64, 'zkwire rm: the argument PATH is missing (see zkwire help rm)\n'])
     })
+  })
+
+  it('prints no password of an address in a wrong place, or of a connect string of another program', async () => {
+    for (const args of [
+      ['get', 'zk://bob:secret@zk1/app'],
+      ['get', 'bob:secret@zk1'],
+      ['trace', '2182', 'zk://bob:secret@zk1:2181'],
+      ['trace', 'bob:secret@zk1:2182', 'zk1'],
+      ['doctor', '-s', 'zk://bob:secret@zk1:2181/app'],
+      ['get', '/', '-s', 'zookeeper://bob:secret@zk1?backup=zk2'],
+    ]) {
+      const { status, err } = await run(args)
+      expect(status, args.join(' ')).to.equal(64)
+      expect(err).not.to.include('secret')
+    }
+    expect(unknownCommand('zk://bob:secret@zk1', []).message).not.to.include('secret')
   })
 
   describe('set and acl', () => {

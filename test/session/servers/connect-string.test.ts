@@ -1,7 +1,17 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { inspect } from 'node:util'
 import { ZooKeeperError } from '../../../src/protocol/index.ts'
 import { parseConnectString } from '../../../src/session/servers/connect-string.ts'
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    call()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
 
 describe('a connect string', () => {
   const good: [servers: string, hosts: string[], chroot?: string][] = [
@@ -32,6 +42,25 @@ describe('a connect string', () => {
     ['zk1/a,b', ['zk1 2181'], '/a,b'],
     ['zk1/app ,zk2/app', ['zk1 2181', 'zk2 2181'], '/app'],
     ['zk1:2181/app , zk2:2181/app', ['zk1 2181', 'zk2 2181'], '/app'],
+    // As Java's client takes them.
+    ['zk,', ['zk 2181']],
+    [',zk', ['zk 2181']],
+    ['zk1:2181,zk2:2182,', ['zk1 2181', 'zk2 2182']],
+    ['zk1,,zk2 , ,', ['zk1 2181', 'zk2 2181']],
+    ['zk1:2181,/app', ['zk1 2181'], '/app'],
+    ['zk1/app,zk2/app,', ['zk1 2181', 'zk2 2181'], '/app'],
+    ['zk:', ['zk 2181']],
+    ['cafe:', ['cafe 2181']],
+    ['[::1]:', ['::1 2181']],
+    ['zk1:,zk2:2182/app', ['zk1 2181', 'zk2 2182'], '/app'],
+    ['[fe80::1%eth0.100]:2182', ['fe80::1%eth0.100 2182']],
+    ['[fe80::1%br-lan]', ['fe80::1%br-lan 2181']],
+    ['fe80::1%eth0.100', ['fe80::1%eth0.100 2181']],
+    ['fe80::1%wlx00c0-2.5,zk', ['fe80::1%wlx00c0-2.5 2181', 'zk 2181']],
+    // Of other programs
+    ['10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181/solr', ['10.0.0.1 2181', '10.0.0.2 2181', '10.0.0.3 2181'], '/solr'],
+    ['zk-0.zk-hs.default.svc.cluster.local:2181/kafka', ['zk-0.zk-hs.default.svc.cluster.local 2181'], '/kafka'],
+    ['zk1/app@v2', ['zk1 2181'], '/app@v2'],
   ]
   for (const [servers, hosts, chroot = ''] of good) {
     it(`${JSON.stringify(servers)} is ${hosts.join(', ')}${chroot && ` below ${chroot}`}`, () => {
@@ -45,11 +74,7 @@ describe('a connect string', () => {
     ['', '""'],
     [' ', '""'],
     [',', '""'],
-    ['zk,', '""'],
-    [',zk', '""'],
     ['/app', '""'],
-    ['zk:', '"zk:"'],
-    ['cafe:', '"cafe:"'],
     [':', '":"'],
     [':2181', '":2181"'],
     ['zk:0', '"zk:0"'],
@@ -86,6 +111,64 @@ describe('a connect string', () => {
         .that.includes({ code: 'BADARGUMENTS', fate: 'notSent' })
     })
   }
+
+  // The password is always `secret`, or has a part of it.
+  const foreign: [servers: string, written: string][] = [
+    // Mesos, Marathon, Chronos, Aurora
+    ['zk://user:secret@zk1:2181,zk2:2181/mesos', 'write zk1:2181,zk2:2181/mesos without zk://, and give'],
+    ['zk://zk1:2181,zk2:2181,zk3:2181/marathon', 'write zk1:2181,zk2:2181,zk3:2181/marathon without zk://'],
+    ['zk://user:secret@zk1', 'write zk1 without zk://, and give the credentials by the option auth'],
+    ['zk://zk1,zk://zk2/app', 'write zk1,zk2/app without zk://'],
+    ['file:///etc/secret', 'write host:port,host:port/chroot without file://'],
+    ['user:secret@zk1', 'must not have credentials: write zk1, and give'],
+    ['secret@zk1:2181/app', 'must not have credentials: write zk1:2181/app, and give'],
+    ['user:secret@[::1]:2181', 'write [::1]:2181, and give'],
+    ['user:secret/secret@zk1:2181', 'credentials'],
+    ['user:12/secret@zk1:2181/app', 'credentials'],
+    ['user:secret/secret@zk1', 'credentials before an @'],
+    ['zk1:port/secret@zk', 'credentials before an @'],
+    ['user:secret,secret@zk1:2181/app', 'write zk1:2181/app, and give'],
+    ['user:sec@secret@zk1:2181', 'write host:port'],
+    ['u:secret@zk1,u:secret@zk2', 'write host:port'],
+    ['zk://user:secret?secret@zk1', 'write host:port'],
+    ['dns-srv://user:secret@zk.example.org/app', 'write dns-srv://zk.example.org/app, and give'],
+    // Dubbo
+    ['zookeeper://zk1:2181?backup=zk2:2181,zk3:2181', 'write zk1:2181,zk2:2181,zk3:2181 without zookeeper://'],
+    ['zk1:2181?backup=zk2:2181', 'must not have parameters: write zk1:2181,zk2:2181'],
+    ['zookeeper://zk1?group=a&backup=zk2&password=secret', 'write zk1,zk2 without zookeeper://'],
+    [
+      'zookeeper://bob:secret@zk1:2181/dubbo?backup=zk2:2181',
+      'write zk1:2181,zk2:2181/dubbo without zookeeper://, and',
+    ],
+    ['zk1:2181/dubbo?backup=zk2', 'write zk1:2181,zk2/dubbo'],
+    ['zk1?password=secret', 'has a part that is not host:port: "zk1?…"'],
+    // Kafka, HBase, Hive, Spark, BookKeeper, ClickHouse
+    ['SASL_PLAINTEXT://zk1:9092', 'write zk1:9092 without SASL_PLAINTEXT://'],
+    ['PLAINTEXT://zk1:9092,SASL_SSL://zk2:9093', 'write zk1:9092,zk2:9093 without PLAINTEXT://'],
+    ['SASL_PLAINTEXT://user:secret@zk1:9092/app', 'write zk1:9092/app without SASL_PLAINTEXT://, and give'],
+    ['zk1,zk2:2181:/hbase', '"zk2:2181:"'],
+    [
+      'jdbc:hive2://zk1:2181,zk2:2181/;serviceDiscoveryMode=zooKeeper;user=a;password=secret',
+      'write zk1:2181,zk2:2181 without jdbc:hive2://',
+    ],
+    ['jdbc:hive2://zk1:2181/db;password=secret', 'write zk1:2181/db without jdbc:hive2://'],
+    ['zk+null://zk1:2181;zk2:2181/ledgers', 'write zk1:2181,zk2:2181/ledgers without zk+null://'],
+    ['spark.deploy.zookeeper.url=zk1:2181', 'has a part that is not host:port'],
+    ['zk1;password=secret', 'has a part that is not host:port'],
+    ['tcp://zk1:2181', 'write zk1:2181 without tcp://'],
+  ]
+  for (const [servers, written] of foreign)
+    it(`${servers} is rejected with “${written}”, and without a password`, () => {
+      for (const text of [servers, ` ${servers} `]) {
+        const error = thrownBy(() => parseConnectString(text)) as ZooKeeperError
+        expect(error).to.include({ code: 'BADARGUMENTS' })
+        expect(error.message).to.include(written)
+        const [stack] = String(error.stack).split('\n    at ')
+        expect(`${error.message} ${stack ?? ''} ${inspect(Object.entries(error))}`).not.to.match(/sec|12\//)
+        const advice = / write (\S+?)(?:,? (?:without|and)|\))/.exec(error.message)?.[1]
+        if (advice !== undefined && !advice.startsWith('host:port')) parseConnectString(advice)
+      }
+    })
 
   const records: [servers: string, srv: string, chroot?: string][] = [
     ['dns-srv://_zookeeper._tcp.example.org', '_zookeeper._tcp.example.org'],

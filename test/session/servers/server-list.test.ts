@@ -101,7 +101,7 @@ describe('updateServerList', () => {
     const { client, connection } = await scriptedSession({}, 'zk/app')
     client.updateServerList('zk')
     client.updateServerList('zk/app')
-    for (const servers of ['zk/other', 'zk/app/below', 'zk,', '', 'zk/app/'])
+    for (const servers of ['zk/other', 'zk/app/below', ',', 'zk:secret@zk', '', 'zk/app/'])
       expect(() => client.updateServerList(servers), servers).to.throw('BADARGUMENTS')
     client.chroot('/below').updateServerList('zk/app/below')
     expect(connection.dropped).to.equal(false)
