@@ -47,6 +47,13 @@ describe('the data file of an embedded server', () => {
     await second.close()
   })
 
+  it('may begin with a byte order mark, as editors of Windows write it', async () => {
+    await writeFile(dataFile, '\ufeff{"format": "zkwire-server-1", "nodes": [{"path": "/a"}]}')
+    const server = await Server.start({ dataFile, listen: false })
+    expect(server.snapshot().nodes.has('/a')).to.equal(true)
+    await server.close()
+  })
+
   it('expires a session of the file after its timeout, counted from the start', async () => {
     const clock = new VirtualClock()
     const first = await Server.start({ dataFile, listen: false, clock, tickTime: 1000 })

@@ -1,11 +1,24 @@
 // Server.start(): its options, and a port that is in use.
 import { expect } from 'chai'
-import { ZooKeeperError } from '../../src/index.ts'
+import { digest, ZooKeeperError } from '../../src/index.ts'
 import * as exported from '../../src/server/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
 
 describe('starting an embedded server', () => {
+  it('rejects a superDigest that can never match, and does not show it', async () => {
+    const right = digest('super', 'secret')
+    const hash = right.slice('super:'.length)
+    const line = `-Dzookeeper.DigestAuthenticationProvider.superDigest=${right}`
+    const others = ['secret', 'super:secret', line, hash, `${right} `, `super:${hash.slice(1)}`, `super:super:${hash}`]
+    for (const superDigest of [...others, `super:${'A'.repeat(28)}`, `super:${'A'.repeat(26)}B=`]) {
+      const error = (await failureOf(Server.start({ listen: false, superDigest }))) as Error
+      expect(error, superDigest).to.include({ code: 'BADARGUMENTS' })
+      expect(error.message).to.include("digest('super', password)").and.not.include('secret').and.not.include(hash)
+    }
+    for (const superDigest of [right, '']) await (await Server.start({ listen: false, superDigest })).close()
+  })
+
   describe('rejects with BADARGUMENTS:', () => {
     const mistakes: readonly (readonly [options: unknown, problem: string])[] = [
       [{ tickTime: 0 }, 'tickTime must be a whole number from 1 to 2147483647, not 0'],

@@ -81,7 +81,10 @@ export async function targetOf(values: ParsedValues, env: Host['env'], clock: Cl
 
 /** Returns the lines of a value, or of the file that it names after `@`, without empty ones. */
 function linesOf(option: string, value: string): string[] {
-  const text = value.startsWith('@') ? contentsOf(option, value.slice(1)).toString() : value
+  const bytes = value.startsWith('@') ? contentsOf(option, value.slice(1)) : undefined
+  if (bytes !== undefined && ['fffe', 'feff'].includes(bytes.toString('hex', 0, 2)))
+    throw new UsageError(`--${option}: the file is UTF-16, as Windows PowerShell writes it: convert it to UTF-8`)
+  const text = bytes === undefined ? value : bytes.toString()
   return text.split(/\r?\n/).filter(line => line.trim() !== '')
 }
 
@@ -117,7 +120,9 @@ function tlsOf(
 
 function contentsOf(option: string, file: string): Buffer {
   try {
-    return readFileSync(file)
+    const bytes = readFileSync(file)
+    // Editors of Windows write a byte order mark, which would be a part of a scheme, a user or a certificate.
+    return bytes.toString('hex', 0, 3) === 'efbbbf' ? bytes.subarray(3) : bytes
   } catch (error) {
     throw new UsageError(`--${option}: cannot read ${file} (${(error as { code?: string }).code ?? 'unknown'})`)
   }

@@ -175,7 +175,10 @@ const checks: Checks<ServerOptions> = {
   containerCheckInterval: positive,
   version: mustBe("a version '3.8.n' or '3.9.n'", isVersion),
   keeper: mustBe("a version of ClickHouse Keeper, such as '25.8'", value => value === '' || isKeeper(value)),
-  superDigest: mustBe('a string', value => typeof value === 'string'),
+  superDigest: mustBe(
+    "what digest('super', password) returns, user:HASH: neither the password nor a line with -D",
+    isDigest,
+  ),
   saslUsers: mustBe('an object of names and passwords', isStrings),
   requireSasl: boolean,
   tls: mustBe('options of node:tls', (value: unknown) => typeof value === 'object' && value !== null),
@@ -185,6 +188,14 @@ const checks: Checks<ServerOptions> = {
   onMessage: callable,
   clock: mustBe('a Clock', isClock),
   random: callable,
+}
+
+/** Returns true for '' and for the id of a SHA-1. No client could prove any other, and nothing would say so. */
+function isDigest(value: unknown): boolean {
+  if (value === '') return true
+  const [, hash] = /^(?!.*superDigest=)[^:]*:(.{28})$/s.exec(String(value)) ?? []
+  const bytes = Buffer.from(hash ?? '', 'base64')
+  return typeof value === 'string' && bytes.length === 20 && bytes.toString('base64') === hash
 }
 
 function isStrings(value: unknown): boolean {

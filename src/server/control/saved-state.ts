@@ -89,7 +89,7 @@ export function encodeState({ database: { tree, zxid }, sessions }: ServerData):
  * @throws Error if the text is not such a state; its message says where
  */
 export function restoreState({ database, sessions }: ServerData, json: string, now: number): void {
-  const state = JSON.parse(json) as SavedState
+  const state = JSON.parse(json.replace(/^\ufeff/, '')) as SavedState
   requireFields(state, stateChecks, ['format', 'nodes'], 'the state')
   for (const [i, session] of (state.sessions ?? []).entries()) {
     requireFields(session, sessionChecks, ['id', 'password', 'timeout'], `sessions[${i}]`)

@@ -82,5 +82,23 @@ describe('the options of a connection', () => {
       expect((await given({ 'read-only': true })).options.readOnly).to.equal(true)
     },
   }
+  it('are read from files with a byte order mark too, as editors of Windows write them', async () => {
+    const marked = join(directory, 'marked')
+    writeFileSync(marked, '\ufeffdigest:ann:secret\r\nx509:cn\r\n')
+    expect((await given({ auth: [`@${marked}`] })).options.auth).to.deep.equal([
+      { scheme: 'digest', auth: 'ann:secret' },
+      { scheme: 'x509', auth: 'cn' },
+    ])
+    writeFileSync(marked, '\ufeff-----BEGIN')
+    for (const name of ['ca', 'cert', 'key'])
+      expect((await given({ [name]: marked })).options.tls).to.deep.equal({ [name]: Buffer.from('-----BEGIN') })
+    for (const order of ['utf16le', 'big'] as const) {
+      const bytes = Buffer.from('\ufeffdigest:ann:secret', 'utf16le')
+      writeFileSync(marked, order === 'big' ? bytes.swap16() : bytes)
+      const error = await failureOf(given({ auth: [`@${marked}`] }))
+      expect(String(error)).to.match(/--auth: the file is UTF-16/)
+    }
+  })
+
   for (const [name, test] of Object.entries(cases)) it(`reach connect() with --${name}`, test)
 })
