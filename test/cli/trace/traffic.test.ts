@@ -1,7 +1,16 @@
 import { expect } from 'chai'
 import { Conversation, type End } from '../../../src/cli/conversation/conversation.ts'
 import { OTHER, Traffic } from '../../../src/cli/trace/traffic.ts'
-import { errnos, opcodes, operations, ReplyHeader, WatcherEvent, xids } from '../../../src/protocol/index.ts'
+import {
+  ConnectRequest,
+  ConnectResponse,
+  errnos,
+  opcodes,
+  operations,
+  ReplyHeader,
+  WatcherEvent,
+  xids,
+} from '../../../src/protocol/index.ts'
 import { headerFrame, prefixed, requestFrame } from '../../protocol/frame-of.ts'
 
 /** The bytes of a Stat. */
@@ -63,6 +72,21 @@ describe('the traffic of zkwire trace --top', () => {
     expect(rows.map(({ path, requests, bytes }) => [path, requests, bytes])).to.deep.equal([
       ['/a', 1, remove.length + headerFrame(0).length],
       ['-', 1, unknown.length + headerFrame(1).length],
+    ])
+  })
+
+  it('does not take the answer to connect for the reply to a request with the xid 0 that came with it', () => {
+    const handshake = { protocolVersion: 0, timeOut: 4000, sessionId: 7n, passwd: Buffer.alloc(16), readOnly: false }
+    const hello = prefixed(ConnectRequest.encode({ ...handshake, lastZxidSeen: 0n }))
+    const welcome = prefixed(ConnectResponse.encode(handshake))
+    const remove = requestFrame(0, operations.delete, { path: '/a', version: -1 })
+    const traffic = new Traffic()
+    const conversation = new Conversation(traffic.of('here'))
+    conversation.push('client', Buffer.concat([hello, remove]))
+    conversation.push('server', Buffer.concat([welcome, headerFrame(0)]))
+    expect(traffic.take().map(({ path, bytes }) => [path, bytes])).to.have.deep.members([
+      ['-', hello.length + welcome.length],
+      ['/a', remove.length + headerFrame(0).length],
     ])
   })
 
