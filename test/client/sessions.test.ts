@@ -201,6 +201,25 @@ onBothServers('Sessions', (fixture, sentences) => {
     })
   })
 
+  itInVirtualTime('serves the first call after a freeze that a call in hand has lost its session by', async () => {
+    const sessions = open({ sessionTimeout: 40_000 })
+    await sessions.use({}, async (client, { signal }) => {
+      fixture.stall(60_000)
+      expect(await sessions.use({ timeout: 2_000 }, idOf)).not.to.equal(client.sessionId)
+      expect(signal.aborted).to.equal(true)
+    })
+  })
+
+  itInVirtualTime('aborts the signal of a call when its session is lost, with the reason', async () => {
+    const sessions = open()
+    const reason = await sessions.use({}, async (client, { signal }) => {
+      const aborted = new Promise(resolve => signal.addEventListener('abort', () => resolve(signal.reason)))
+      await fixture.expire(client)
+      return aborted
+    })
+    expect(reason).to.include({ code: 'SESSIONEXPIRED' })
+  })
+
   itInVirtualTime('closes the session when it is idle, and opens another for the next call', async () => {
     const sessions = open({ idleTimeout: 10_000 })
     const first = await sessions.use({}, async client => {
