@@ -94,6 +94,8 @@ export class Connection implements TransportHandler {
   /** A number and not one of six, because the compiler would otherwise assume that a field read twice has not changed. */
   #stage: number = DIALLING
   #connectSentAt: Timestamp | undefined
+  /** How long the handshake took, in milliseconds. */
+  roundTrip = Infinity
 
   /** @param attemptTimeout longest time from dialling to {@link startHeartbeat}, in milliseconds */
   constructor(
@@ -187,11 +189,20 @@ export class Connection implements TransportHandler {
     this.heartbeat.start()
   }
 
-  /** Returns false if the request must wait, so that no write is in flight beside an operation that may be unknown. */
+  /**
+   * Returns false if the request must wait, so that no write is in flight beside an operation that may be unknown, or so
+   * that the check of the leader need not wait long.
+   */
   takes(request: Request): boolean {
     const newest = this.#newestSent
     if (request.op.isWrite && newest !== undefined && this.version.isUnsureOf(newest)) return false
-    return !this.version.isUnsureOf(request) || !this.#inflight.hasWrite
+    if (this.version.isUnsureOf(request) && this.#inflight.hasWrite) return false
+    return this.session.leaderCheck?.takes(this, request) ?? true
+  }
+
+  /** The number of requests without a reply. */
+  get inFlight(): number {
+    return this.#inflight.size
   }
 
   /**
@@ -214,6 +225,7 @@ export class Connection implements TransportHandler {
     request.sentAt = this.#startBatch()
     this.#inflight.push(request)
     this.#unwritten++
+    this.session.leaderCheck?.onSent(this, request)
   }
 
   /** Sends a request with a reserved xid (auth, setWatches). Its reply has the same xid. */
@@ -280,6 +292,7 @@ export class Connection implements TransportHandler {
     this.#stage = ESTABLISHED
     const sentAt = this.#connectSentAt ?? readClocks(this.#clock)
     this.#connectSentAt = undefined
+    this.roundTrip = this.heartbeat.lastReceived - sentAt.now
     this.session.onHandshake(response, sentAt)
   }
 

@@ -74,6 +74,11 @@ export class Heartbeat {
     return this.#lastAnswered
   }
 
+  /** When the server last sent a byte, by {@link Clock.now}. */
+  get lastReceived(): number {
+    return this.#lastReceived
+  }
+
   /** The server answered a ping. Returns the time at which that ping was sent, or undefined if none is unanswered. */
   onPong(): Timestamp | undefined {
     if (this.#pings.length > 0) this.onAnswer()

@@ -5,7 +5,9 @@ import { readClocks, type Clock } from '../runtime/clock.ts'
 import { errnos, opcodes } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
 import { isTerminal } from './life/states.ts'
-import type { RequestSender } from './requests/requests.ts'
+import type { Connection } from './connection.ts'
+import type { Request } from './requests/request.ts'
+import { Window } from './requests/window.ts'
 import type { Session } from './session.ts'
 
 export interface LeaderCheckSettings {
@@ -24,20 +26,42 @@ const HOLDER_PATIENCE = 1 / 8
 const WAITER_PATIENCE = 1 / 3
 
 /**
+ * The question is answered after all requests before it. So while the leader must be asked, few enough are in flight that
+ * they delay it by this share of the session timeout at most. A lease needs three answers in a row: see life/lease.ts.
+ */
+const DELAY_SHARE = 1 / 32
+
+/**
  * A write that changes nothing: a check of the root. Even NOAUTH as its result proves that the session is alive, because
  * the leader checks the session first. The errors of {@link NO_PROOF} prove nothing.
  */
 const WRITE = [{ type: opcodes.check, body: { path: '/', version: -1 } }]
 const NO_PROOF: readonly number[] = [errnos.SESSIONEXPIRED, errnos.SESSIONMOVED]
 
+/** See {@link Question.ahead}. */
+const NONE = -1
+
 /** What was asked on one connection. */
 interface Question {
-  readonly connection: RequestSender
+  readonly connection: Connection
   isPending: boolean
-  /** When the leader was first asked and has not confirmed the session since; Infinity if it has. */
+  /** When the last request to the leader was sent. */
+  sentAt: number
+  /** How many replies are due before its own. {@link NONE} if that has arrived. */
+  ahead: number
+  /**
+   * When the leader was first asked and has not confirmed the session since; Infinity if it has. Moved forward by the time
+   * in which the leader had nothing to answer.
+   */
   askedAt: number
+  /** When the last question was answered. */
+  answeredAt: number
   /** The earliest time of the next question. */
   notBefore: number
+  /** Bounds the requests in flight. */
+  readonly window: Window
+  /** When the last reply arrived that was not to a question. */
+  repliedAt: number
 }
 
 export class LeaderCheck {
@@ -86,32 +110,37 @@ export class LeaderCheck {
    */
   keepConfirmed(): () => void {
     if (!this.#settings.asksLeader) return () => undefined
+    const { requests } = this.#session
     this.#awaited++
     this.#beat()
-    return () => this.#awaited--
+    return () => {
+      this.#awaited--
+      requests.sendQueued()
+    }
   }
 
   /** Makes the lease exact while something is held. Returns the function that ends that. */
   hold(): () => void {
     if (!this.#settings.asksLeader) return () => undefined
-    const { lease } = this.#session
+    const { lease, requests } = this.#session
     lease.hold()
     this.#beat()
     let isHeld = true
     return () => {
-      if (isHeld) lease.release()
+      if (!isHeld) return
       isHeld = false
+      lease.release()
+      requests.sendQueued()
     }
   }
 
   /** Asks the leader if it is time. Returns the milliseconds after which it must be called again at the latest. */
   check(): number {
-    const { writableConnection: connection, lease } = this.#session
-    const isNeeded = lease.isHeld || this.#awaited > 0 || this.#waiting.size > 0
-    if (connection === undefined || !isNeeded) return Infinity
-    if (this.#question?.connection !== connection)
-      this.#question = { connection, isPending: false, askedAt: Infinity, notBefore: -Infinity }
-    const question = this.#question
+    const { writableConnection: connection, lease, requests } = this.#session
+    // The lease may have ended, for which requests had to wait.
+    requests.sendQueued()
+    if (connection === undefined || !this.#isNeeded) return Infinity
+    const question = this.#questionOn(connection)
     const now = this.#settings.clock.now()
     const leaveIn = this.#leaveIn(question, now)
     if (leaveIn <= 0) return this.#leave()
@@ -121,6 +150,62 @@ export class LeaderCheck {
     if (askIn > 0) return Math.min(askIn, leaveIn)
     void this.#ask(question)
     return this.#leaveIn(question, now)
+  }
+
+  // From the connection, for all requests
+
+  /** Returns false if a request must wait, because it would delay the answer of the leader. */
+  takes(connection: Connection, request: Request): boolean {
+    if (!this.#isNeeded) return true
+    const { window, isPending, repliedAt } = this.#questionOn(connection)
+    if (!window.takes(request, connection.inFlight)) return false
+    const { lease } = this.#session
+    if (!lease.isHeld || lease.expired) return true
+    // The answer is late. The next question follows it at once, and must not find more requests before it.
+    if (isPending && connection.inFlight > 1 && lease.confirmedFor() <= 0) return false
+    if (!window.isSlow) return true
+    // Each reply takes long. So the next request waits until the lease outlasts its reply and the answer behind it, or
+    // until the lease has been renewed after the last reply: it will not become longer then.
+    return lease.remaining() > 2 * window.delay || lease.confirmedAt >= repliedAt
+  }
+
+  onSent(connection: Connection, request: Request): void {
+    if (this.#question?.connection === connection) this.#question.window.onSent(request, connection.inFlight)
+  }
+
+  onReply(connection: Connection, request: Request, now: number): void {
+    const question = this.#question
+    if (question?.connection !== connection) return
+    if (question.ahead === 0) {
+      question.ahead = NONE
+      return question.window.forget(request)
+    }
+    question.window.onReply(request, now)
+    question.repliedAt = now
+    // The time behind requests of our own says nothing of the leader.
+    if (question.ahead !== NONE && --question.ahead === 0) question.askedAt += now - question.sentAt
+  }
+
+  get #isNeeded(): boolean {
+    return this.#session.lease.isHeld || this.#awaited > 0 || this.#waiting.size > 0
+  }
+
+  #questionOn(connection: Connection): Question {
+    if (this.#question?.connection !== connection)
+      this.#question = {
+        ...{
+          connection,
+          isPending: false,
+          sentAt: 0,
+          ahead: NONE,
+          askedAt: Infinity,
+          answeredAt: 0,
+          notBefore: -Infinity,
+        },
+        window: new Window(this.#session.timeout * DELAY_SHARE, connection.roundTrip),
+        repliedAt: -Infinity,
+      }
+    return this.#question
   }
 
   /** Lets all waits for a confirmation end, because the session is confirmed or has ended. */
@@ -138,11 +223,13 @@ export class LeaderCheck {
    * is left saves a lock there. Each answer there renews the lease, so the client leaves again only after a longer wait.
    * If the lease has expired, there is nothing to save.
    */
-  #leaveIn({ askedAt }: Question, now: number): number {
+  #leaveIn({ connection, isPending, askedAt, ahead, window }: Question, now: number): number {
     const { lease, timeout } = this.#session
-    if (lease.expired) return Infinity
+    if (lease.expired || !isPending) return Infinity
     const patience = timeout * (lease.isHeld ? HOLDER_PATIENCE : WAITER_PATIENCE)
-    return Math.max(lease.confirmedFor(), askedAt + patience - now)
+    // Behind other requests, the leader cannot answer while their replies still arrive, or long requests are on their way.
+    const silentSince = ahead > 0 ? Math.max(askedAt, connection.heartbeat.lastReceived) + window.delay : askedAt
+    return Math.max(lease.confirmedFor(), silentSince + patience - now)
   }
 
   #leave(): number {
@@ -157,15 +244,22 @@ export class LeaderCheck {
     const { connection } = question
     const startedAt = this.#settings.clock.now()
     question.isPending = true
-    question.askedAt = Math.min(question.askedAt, startedAt)
+    question.askedAt = Math.min(question.askedAt + startedAt - question.answeredAt, startedAt)
     try {
-      if (!lease.awaitsWrite) await requests.sendOn(connection, operations.sync, { path: '/' }, () => undefined)
-      if (lease.awaitsWrite) await this.#write(connection)
+      if (!lease.awaitsWrite) {
+        this.#countAhead(question)
+        await requests.sendOn(connection, operations.sync, { path: '/' }, () => undefined)
+      }
+      if (lease.awaitsWrite) {
+        this.#countAhead(question)
+        await this.#write(connection)
+      }
     } catch {
       // The connection was lost, or the server refuses.
       question.notBefore = startedAt + timeout * HOLDER_PATIENCE
     }
     question.isPending = false
+    question.answeredAt = Math.max(this.#settings.clock.now(), question.notBefore)
     if (lease.confirmedFor() > 0) {
       question.askedAt = Infinity
       this.end()
@@ -173,8 +267,13 @@ export class LeaderCheck {
     this.#beat()
   }
 
+  #countAhead(question: Question): void {
+    question.sentAt = this.#settings.clock.now()
+    question.ahead = question.connection.inFlight
+  }
+
   /** @throws Error if the session has ended, or belongs to another server */
-  async #write(connection: RequestSender): Promise<void> {
+  async #write(connection: Connection): Promise<void> {
     const { requests, lease } = this.#session
     const sentAt = readClocks(this.#settings.clock)
     const results = await requests.sendOn(connection, operations.multi, WRITE, results => results)

@@ -252,6 +252,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
       if (err === 0) this.#onLeaderAnswer(op, sentAt)
     }
     this.diagnostics.onReply()
+    this.leaderCheck?.onReply(connection, request, now)
     this.requests.onReply(connection, request, err, body)
   }
 

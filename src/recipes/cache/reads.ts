@@ -40,9 +40,16 @@ const WATCHING_REQUESTS = 256
 const LARGEST_BATCH = 128
 /** About how many bytes a reply should have, unless that is more than a quarter of what the client accepts. */
 const REPLY_BYTES = 128 * 1024
-const FIRST_BATCH = 16
+/** Fewer reads than this show nothing of the size of the other nodes, unless no request has more. */
+const TELLING_BATCH = 16
 /** About how many bytes of a reply a Stat and a header need. */
 const OVERHEAD = 100
+
+/**
+ * The connection was lost before the reply of a request for several nodes, perhaps because the reply took too long. Fewer
+ * are then read at once.
+ */
+const LOST = new Error('the connection was lost')
 
 interface Reply {
   readonly jobs: readonly ReadJob[]
@@ -62,7 +69,8 @@ export class Reads {
   /** The number of jobs, present and to follow, with `isLoad`. */
   #loading = 0
   #watch: WatchCallback | undefined
-  #batch = FIRST_BATCH
+  /** Begins with one, because nothing is known of the size of the nodes, and the line may be slow. */
+  #batch = 1
   readonly #replyBytes: number
   /**
    * The reads that are sent alone, because the reply was too large when they were sent with others. Such a reply closes
@@ -171,21 +179,25 @@ export class Reads {
   async #request(jobs: readonly ReadJob[]): Promise<void> {
     const { client, signal } = this.#owner
     const [job] = jobs as readonly [ReadJob]
+    let attempts = 0
     try {
-      const read = () =>
-        jobs.length === 1 ? this.#readOne(job).then(one => [one]) : client.multiRead(jobs.map(readOpOf))
+      const read = () => {
+        if (jobs.length === 1) return this.#readOne(job).then(one => [one])
+        if (attempts++ > 0) throw LOST
+        return client.multiRead(jobs.map(readOpOf))
+      }
       const outcomes = (await retryUntilDone<ReadOutcome[]>(client, read, { signal })) satisfies ReadOutcome[]
       this.#adapt(jobs, outcomes)
       this.#replies.push({ jobs, outcomes })
     } catch (error) {
-      if (jobs.length > 1 && isCode(error, 'REPLYTOOLARGE', 'REQUESTTOOLARGE', 'UNIMPLEMENTED')) {
+      if (error === LOST) {
+        this.#batch = Math.max(1, jobs.length >> 1)
+        this.#repeat(jobs)
+      } else if (jobs.length > 1 && isCode(error, 'REPLYTOOLARGE', 'REQUESTTOOLARGE', 'UNIMPLEMENTED')) {
         if (isCode(error, 'UNIMPLEMENTED')) this.#readsOne = true
-        for (const each of jobs) {
-          each.isSent = false
-          this.#alone[each.kind].add(each.path)
-        }
+        for (const { kind, path } of jobs) this.#alone[kind].add(path)
         this.#batch = 1
-        this.#queue.push(...jobs)
+        this.#repeat(jobs)
       } else if (isCode(error, 'NONODE', 'NOAUTH', 'REPLYTOOLARGE')) {
         this.#replies.push({ jobs, outcomes: [error] })
       } else throw error
@@ -193,6 +205,11 @@ export class Reads {
       this.#inFlight--
     }
     this.#wake()
+  }
+
+  #repeat(jobs: readonly ReadJob[]): void {
+    for (const job of jobs) job.isSent = false
+    this.#queue.push(...jobs)
   }
 
   #readOne({ kind, path }: ReadJob): Promise<ReadOutcome> {
@@ -203,7 +220,7 @@ export class Reads {
 
   /** Chooses the size of the next requests, so that their replies have about the same number of bytes. */
   #adapt(jobs: readonly ReadJob[], outcomes: readonly ReadOutcome[]): void {
-    if (jobs.length < this.#batch && jobs.length < FIRST_BATCH) return
+    if (jobs.length < this.#batch && jobs.length < TELLING_BATCH) return
     const bytes = outcomes.reduce((sum, outcome) => sum + bytesOf(outcome), 0)
     const fitting = Math.floor((this.#replyBytes * jobs.length) / bytes)
     this.#batch = Math.max(1, Math.min(LARGEST_BATCH, 2 * this.#batch, fitting))

@@ -96,6 +96,13 @@ class Evidence {
       this.#next = { sentAt: reported.sentAt, at: now }
   }
 
+  /** A question was answered. If a long reply delayed it, it proves more than that reply, which came just before. */
+  onQuestionAnswered(sentAt: Timestamp, now: number): void {
+    if (this.#newer === undefined) return
+    const { sentAt: before, at } = this.#newer
+    if (sentAt.now - before.now > 2 * (now - at) + this.#reportTime / 4) this.#newer = { sentAt, at: now }
+  }
+
   /** True if a write that is sent now proves something new, without a sync before it. */
   get awaitsWrite(): boolean {
     return this.#advances(this.#next)
@@ -188,6 +195,11 @@ export class SessionLease {
     return remaining(start, this.#timeout, readClocks(this.#clock)) - this.#timeout * SPARE_SHARE
   }
 
+  /** From when on the leader keeps the session for T, as far as is proved, by {@link Clock.now}. */
+  get confirmedAt(): number {
+    return this.#evidence.start?.now ?? -Infinity
+  }
+
   /** True if the next write proves something of the leader, without a sync before it. */
   get awaitsWrite(): boolean {
     return this.#evidence.awaitsWrite
@@ -227,7 +239,9 @@ export class SessionLease {
   renewByLeader(sentAt: Timestamp, isWrite: boolean): void {
     if (isWrite && sentAt === this.#lastWrite) return
     if (isWrite) this.#lastWrite = sentAt
-    this.#evidence.onLeaderAnswer(sentAt, this.#clock.now(), isWrite)
+    const now = this.#clock.now()
+    this.#evidence.onLeaderAnswer(sentAt, now, isWrite)
+    if (!isWrite) this.#evidence.onQuestionAnswered(sentAt, now)
     if (this.expired && this.#answered !== undefined) this.#revive()
   }
 

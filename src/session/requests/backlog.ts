@@ -17,6 +17,9 @@ export function encodeAhead(request: Request, maxRequestBytes: number): void {
 /** A queue, from which any request can also be removed. */
 export class Backlog {
   #requests = new Set<Request>()
+  /** Where the last {@link drain} has stopped. A new iterator would pass over all that were removed since V8 last compacted. */
+  #rest = this.#requests.values()
+  #first: Request | undefined
 
   get isEmpty(): boolean {
     return this.#requests.size === 0
@@ -35,6 +38,8 @@ export class Backlog {
   unshift(requests: readonly Request[]): void {
     for (const request of requests) encodeAhead(request, Infinity)
     this.#requests = new Set([...requests, ...this.#requests])
+    this.#rest = this.#requests.values()
+    this.#first = undefined
   }
 
   /** Removes a request. Returns false if it is not queued. */
@@ -44,10 +49,20 @@ export class Backlog {
 
   /** Removes and yields requests in their order, up to the first that may not leave. Default: all. */
   *drain(mayLeave: (request: Request) => boolean = () => true): Generator<Request> {
-    for (const request of this.#requests) {
-      if (!mayLeave(request)) return
-      this.#requests.delete(request)
-      yield request
+    for (;;) {
+      const first = this.#peek()
+      if (first === undefined || !mayLeave(first)) return
+      this.#requests.delete(first)
+      yield first
     }
+  }
+
+  #peek(): Request | undefined {
+    if (this.isEmpty) return undefined
+    if (this.#first !== undefined && this.#requests.has(this.#first)) return this.#first
+    let next = this.#rest.next()
+    // An iterator that has come to the end does not see what is appended later.
+    if (next.done === true) next = (this.#rest = this.#requests.values()).next()
+    return (this.#first = next.value)
   }
 }

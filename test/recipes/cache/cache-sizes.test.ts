@@ -106,14 +106,13 @@ describe(`a cache of large replies (SEED=${seed})`, () => {
     expect([client.stats.connects, hasAll(cache)]).to.deep.equal([1, true])
   })
 
-  // The first requests read 16 nodes each.
-  for (const [title, maxReplyBytes, less, most] of [
-    ['at once that nearly fill a reply together', MOST, 120, 1],
-    // Each request that was in flight loses one connection at most.
-    ['one by one that are too large for one reply', MOST / 8, 82, 9],
+  for (const [title, maxReplyBytes, bytes, most] of [
+    ['at once of which several fill a reply', MOST, MOST / 16 - 120, 1],
+    // The second requests read two nodes each. Each that was in flight loses one connection at most.
+    ['one by one of which two are too large for one reply', MOST / 64, MOST / 120, 10],
   ] as const)
     it(`reads nodes ${title}, and loses few connections`, async () => {
-      for (let i = 0; i < 100; i++) await create([`node-${i}`], 'x'.repeat(maxReplyBytes / 16 - less))
+      for (let i = 0; i < 100; i++) await create([`node-${i}`], 'x'.repeat(Math.floor(bytes)))
       await using client = await open({ maxReplyBytes })
       await using cache = new Cache(client, '/r')
       await cache.ready
