@@ -237,6 +237,12 @@ export class Connection implements TransportHandler {
     this.#startBatch()
   }
 
+  /** Ends the session that the server has created in place of another one. Nobody waits for the reply. */
+  closeReplacement(): void {
+    encodeRequest(this.#writer, 1, operations.closeSession, {}, Infinity)
+    this.#flush()
+  }
+
   /** Removes all requests without a reply. Yields each with its fate: whether the server may have received it. */
   *drainInFlight(): Generator<{ request: Request; fate: Fate }> {
     for (let left = this.#inflight.size; left > 0; left--) {

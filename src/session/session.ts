@@ -210,12 +210,15 @@ export class Session implements RequestsOwner, HostProviderOwner {
   onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void {
     const { timeOut, readOnly } = response
     const isAlive = this.#identity.accept(response, this.lease.expired)
+    const connection = this.#connection as Connection
     if (!isAlive) {
-      // A ZooKeeper reports an expired session by a timeout of 0.
-      if (timeOut > 0 && !readOnly) this.#versions.onReplaced(this.#settings.clock.now())
+      // A ZooKeeper reports an expired session by a timeout of 0. Others create another session, which nobody uses.
+      if (timeOut > 0) {
+        connection.closeReplacement()
+        if (!readOnly) this.#versions.onReplaced(this.#settings.clock.now())
+      }
       return this.onSessionGone()
     }
-    const connection = this.#connection as Connection
     this.#timeout = timeOut
     ClockJumps.of(this.#settings.clock).add(this.lease)
     if (this.#identity.renewsLease && this.#closing === undefined) this.lease.start(sentAt, timeOut)

@@ -291,7 +291,9 @@ describe('the connect response', () => {
       expect(events).to.deep.equal([{ type: 'Session', state: 'expired', path: '/a' }])
       expect(leaseSignal.aborted).to.equal(true)
       expect(second.dropped).to.equal(true)
-      expect(second.received).to.have.length(0)
+      // The other session is closed.
+      const sent = second.received.map(({ opcode }) => opcode)
+      expect(sent).to.deep.equal(what === 'another session id' ? [opcodes.closeSession] : [])
       expect(all.clock.pendingTimers).to.equal(0)
       expect(await client.getData('/c').catch((error: unknown) => error)).to.include({ code: 'SESSIONEXPIRED' })
     })
