@@ -167,8 +167,12 @@ export class LeaderElection implements AsyncDisposable {
     this.#refuseIfClosed(op)
     const { queue } = this.#leadership
     const call = { op, path: this.path, options }
-    const contenders = await waitingRead(queue.client, call, signal => queue.contenders({ signal }))
-    return contenders.map(({ path, id, session }, i) => ({ id, isLeader: i === 0, path, session }))
+    const read = async (signal: AbortSignal): Promise<Participant[]> => {
+      const contenders = await queue.contenders({ signal })
+      return contenders.map(({ path, id, session }, i) => ({ id, isLeader: i === 0, path, session }))
+    }
+    const stateOf = ([leader]: Participant[]) => ({ leader: leader ?? null })
+    return waitingRead(queue.client, call, signal => this.#changes.beside(() => read(signal), stateOf))
   }
 
   /**

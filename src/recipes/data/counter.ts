@@ -74,6 +74,14 @@ export class Counter implements AsyncDisposable {
       return { value: this.#decode(value.value), changed }
     }
     this.#changes = new Follower(view, path, read, (before, after) => (before === after ? undefined : after))
+    const numberIn = (data: VersionedData) => {
+      try {
+        return this.#decode(data)
+      } catch {
+        return undefined
+      }
+    }
+    this.#value.besideChanges = reading => this.#changes.beside(reading, ({ value }) => numberIn(value))
   }
 
   /**

@@ -8,7 +8,7 @@ import {
   unlessRefused,
   type Pace,
 } from '../../client/recipe-support.ts'
-import { badArguments, isCode, type ACL } from '../../protocol/index.ts'
+import { badArguments, isCode, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import { isStrayPromise } from '../../runtime/callbacks.ts'
 import type { Client, Data, MultiOp, SignalOption } from '../../client/index.ts'
@@ -46,6 +46,12 @@ export class SharedValue implements AsyncDisposable {
   #last: Promise<unknown> = Promise.resolve()
   /** Ends when the markers of all writes are removed. */
   #removals: Promise<unknown> = Promise.resolve()
+
+  /**
+   * Runs each read of a call. A Counter, which tells the changes itself, replaces it.
+   * @internal See {@link Follower.beside}.
+   */
+  besideChanges: ReadBeside = read => this.#changes.beside(read, state => state)
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: SharedValueOptions = {}) {
@@ -287,13 +293,17 @@ export class SharedValue implements AsyncDisposable {
   }
 
   async #read(signal: AbortSignal, isSynced = false): Promise<VersionedData> {
-    const syncing = isSynced ? this.#client.sync(this.path, { signal }) : undefined
-    const reading = unlessRefused(this.#client.getData(this.path, { signal }), 'NONODE')
-    const [node] = await Promise.all([reading, syncing])
-    if (node === undefined) return { data: bufferOf(this.#initial), version: null }
-    return { data: node.data, version: node.stat.version }
+    const read = async () => {
+      const syncing = isSynced ? this.#client.sync(this.path, { signal }) : undefined
+      const reading = unlessRefused(this.#client.getData(this.path, { signal }), 'NONODE')
+      const [node] = await Promise.all([reading, syncing])
+      return node === undefined ? missing(this.#initial) : identified(node)
+    }
+    return (await this.besideChanges(read)).value
   }
 }
+
+type ReadBeside = (read: () => Promise<IdentifiedData>) => Promise<IdentifiedData>
 
 /** A value, and an id that differs for each, also if the node is deleted and created again. */
 export interface IdentifiedData {
@@ -313,15 +323,21 @@ export async function readIdentified(
 ): Promise<Seen<IdentifiedData>> {
   const reading = readWatched(signal, options => client.getData(path, options))
   const read = await unlessRefused(reading, 'NONODE')
-  if (read !== undefined) {
-    const { data, stat } = read.value
-    const value = { id: `${stat.czxid} ${stat.version}`, value: { data, version: stat.version } }
-    return { value, changed: read.changed }
-  }
+  if (read !== undefined) return { value: identified(read.value), changed: read.changed }
   const { value, changed } = await readWatched(signal, options => client.exists(path, options))
-  const missing = { id: '', value: { data: bufferOf(initial), version: null } }
-  return { value: missing, changed: value === null ? changed : undefined }
+  return { value: missing(initial), changed: value === null ? changed : undefined }
 }
+
+const identified = ({ data, stat }: { data: Buffer | null; stat: Stat }): IdentifiedData => ({
+  id: `${stat.czxid} ${stat.version}`,
+  value: { data, version: stat.version },
+})
+
+/** @param initial the value of a node that does not exist */
+const missing = (initial: Buffer | null): IdentifiedData => ({
+  id: '',
+  value: { data: bufferOf(initial), version: null },
+})
 
 function checkedData(op: string, path: string, data: unknown): Buffer | null {
   const problem = newDataProblem(data)

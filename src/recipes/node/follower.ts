@@ -17,6 +17,10 @@ export class Follower<S, T> extends Publisher<S, T> {
   /** How many listeners and loops have come. */
   #come = 0
   #run: AbortController | undefined
+  /** How many reads have begun. */
+  #reads = 0
+  /** The first state that a call has read before this object has, and how many reads had begun then. */
+  #seenBeside: { readonly state: () => S | undefined; readonly reads: number } | undefined
 
   /** @param read see {@link follow} */
   constructor(
@@ -45,7 +49,12 @@ export class Follower<S, T> extends Publisher<S, T> {
     const read = async (signal: AbortSignal) => {
       const come = this.#come
       const { readers } = this
+      const nth = ++this.#reads
       const seen = await this.#read(signal)
+      const beside = this.#seenBeside
+      // If this read began later, it may have missed a change that the caller of the other one must be told.
+      const before = this.state === undefined && beside !== undefined && nth > beside.reads ? beside.state() : undefined
+      if (before !== undefined) this.publish(this.#client, before, [])
       if (seen === undefined || this.#come === come) return seen
       // A loop that came later would begin with the past, so it is told the state of the next read.
       this.publish(this.#client, seen.value, readers)
@@ -58,6 +67,20 @@ export class Follower<S, T> extends Publisher<S, T> {
     })
   }
 
+  /**
+   * Runs a read of a call. A caller that adds a listener and then reads is told each change after that read, also if the
+   * own first read is repeated later, because the connection was lost.
+   * @param read sends its request before it returns, once
+   * @param stateOf returns undefined if what was read is no state
+   */
+  async beside<R>(read: () => Promise<R>, stateOf: (result: R) => S | undefined): Promise<R> {
+    const reads = this.#reads
+    const result = await read()
+    if (this.#run !== undefined && this.state === undefined)
+      this.#seenBeside ??= { state: () => stateOf(result), reads }
+    return result
+  }
+
   protected override onLeft(): void {
     if (!this.isFollowed) this.#stop()
   }
@@ -65,6 +88,7 @@ export class Follower<S, T> extends Publisher<S, T> {
   #stop(): void {
     const run = this.#run
     this.#run = undefined
+    this.#seenBeside = undefined
     this.forget()
     run?.abort(ENDED)
   }

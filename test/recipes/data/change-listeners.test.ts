@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
-import { Counter, SharedValue, type VersionedData } from '../../../src/recipes/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
+import { Counter, LeaderElection, SharedValue, type Held, type VersionedData } from '../../../src/recipes/index.ts'
 import { onBothServers } from '../fixture.ts'
 import { PATH, Stage } from '../public-calls.ts'
 
@@ -38,6 +39,48 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
     value.off('change', listener)
     expect(called).to.deep.equal(['b 1'])
   })
+
+  /** What follows a node that does not exist reads twice. The connection is lost between, after a call has read it. */
+  for (const [name, follow] of Object.entries({
+    SharedValue: async (client: Client, called: unknown[]) => {
+      const value = valueOf(client).on('change', ({ data }) => called.push(String(data)))
+      return [String((await value.get()).data), value] as const
+    },
+    Counter: async (client: Client, called: unknown[]) => {
+      const counter = new Counter(client, path, { format: 'decimal' }).on('change', number =>
+        called.push(String(number)),
+      )
+      return [String(await counter.get()), counter] as const
+    },
+    LeaderElection: async (client: Client, called: unknown[]) => {
+      const election = new LeaderElection(client, path).on('change', leader => called.push(leader?.id))
+      return [(await election.leader())?.id ?? 'null', election] as const
+    },
+  }))
+    itEverywhere(
+      `of ${name} get a change that comes after a read, also if their first read is repeated later`,
+      async () => {
+        const { client, faultyDial } = await fixture.openWithFaults()
+        const { exists, getChildren2 } = opcodes
+        const lost = faultyDial.dropReply(
+          name === 'LeaderElection' ? getChildren2 : exists,
+          name === 'LeaderElection' ? 3 : 1,
+        )
+        void lost.then(() => faultyDial.refuse())
+        const called: unknown[] = []
+        const [read, followed] = await follow(client, called)
+        expect(read).to.be.oneOf(['-', '0', 'null'])
+        await lost
+        let held: Held | undefined
+        if (name === 'LeaderElection') held = await new LeaderElection(fixture.observer, path, { id: '7' }).campaign()
+        else await new Counter(fixture.observer, path, { format: 'decimal' }).set(7)
+        faultyDial.accept()
+        await untilLast(called, '7')
+        expect(called).to.deep.equal(['7'])
+        await followed.close()
+        await held?.release()
+      },
+    )
 
   itInVirtualTime('of a Counter get its numbers, and nothing if the counter is created with its value', async () => {
     const [counter, writer] = [new Counter(await open(), path), new Counter(fixture.observer, path)]
