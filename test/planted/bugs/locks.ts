@@ -181,7 +181,7 @@ export const locks: readonly PlantedBug[] = [
     file: 'src/recipes/locks/use-held.ts',
     caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
     bug: 'use() keeps the lock if its function throws',
-    from: 'await held.release().catch((refusal',
+    from: 'await releaseWithinLease(client, held).catch((refusal',
     to: 'await Promise.resolve().catch((refusal',
   },
 ]
