@@ -42,7 +42,11 @@ function taggedList<T extends ItemCodecs>(name: string, itemErr: number, items: 
     for (let header = MultiHeader.read(f); !header.done; header = MultiHeader.read(f)) {
       const codec = codecFor(header.type)
       if (codec === undefined) throw new JuteError(`an item of unknown type ${header.type} in ${name}`)
-      all.push({ type: header.type, body: codec.read(f) })
+      // ClickHouse Keeper writes the error of a read only into the header, and leaves the type as it is.
+      const isBareError = itemErr === 0 && header.err !== 0 && header.type !== opcodes.error
+      all.push(
+        isBareError ? { type: opcodes.error, body: { err: header.err } } : { type: header.type, body: codec.read(f) },
+      )
     }
     return all as Items
   }

@@ -4,6 +4,7 @@ import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { setCounters } from '../support/sequence-counter.ts'
 import { sharedServer } from '../support/shared-server.ts'
+import { keepers } from './keeper.ts'
 import { runCase, type Suite } from './suite.ts'
 import { counterSuites, quotaSuites, suites, timeSuites } from './suites.ts'
 import { counterStarts } from './suites/counters.ts'
@@ -37,6 +38,11 @@ const options: ServerOptions = { tickTime: 500, extendedTypes: true }
 runContract('the embedded server', suites, () => Server.start(options))
 for (const version of ['3.8.6', '3.9.5', '3.9.6'])
   runContract(`the embedded server, version ${version},`, suites, () => Server.start({ ...options, version }))
+for (const [keeper, lost] of Object.entries(keepers)) {
+  const kept = suites.map(({ title, cases }) => ({ title, cases: cases.filter(each => !lost.includes(each.title)) }))
+  const start = () => Server.start({ ...options, keeper })
+  runContract(`the embedded server as ClickHouse Keeper ${keeper}`, kept, start)
+}
 runContract('Apache ZooKeeper', suites, sharedServer, leaveRunning)
 
 const { containerCheckInterval, ...ticks } = shortIntervals

@@ -12,4 +12,12 @@ describe('the list of a multi', () => {
     const bytes = MultiResponse.encode([{ type: opcodes.error, body: { err: -101 } }])
     expect(MultiHeader.decode(bytes)).to.deep.equal({ type: -1, done: false, err: -101 })
   })
+
+  it('is read also if only the header of a result has the error, as ClickHouse Keeper writes it', () => {
+    const bytes = Buffer.concat([
+      MultiHeader.encode({ type: opcodes.getData, done: false, err: -101 }),
+      MultiHeader.encode({ type: -1, done: true, err: -1 }),
+    ])
+    expect(MultiResponse.decode(bytes)).to.deep.equal([{ type: opcodes.error, body: { err: -101 } }])
+  })
 })

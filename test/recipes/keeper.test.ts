@@ -1,9 +1,10 @@
 // Every recipe on a server that behaves as ClickHouse Keeper does: it resumes no session, and closes the connection at an
 // operation that it lacks.
 import { expect } from 'chai'
-import { supervise, type Client, type ConnectOptions } from '../../src/index.ts'
-import { Mutex } from '../../src/recipes/index.ts'
+import { supervise, ZooKeeperError, type Client, type ConnectOptions } from '../../src/index.ts'
+import { Cache, Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
+import { pause } from '../../src/runtime/pause.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { constructions } from './constructions.ts'
@@ -52,6 +53,31 @@ describe('on ClickHouse Keeper', () => {
           return use(make(client, given as never, '/recipe') as never, client)
         })
       })
+
+    it(`${version}: Cache works`, async () => {
+      await start(version)
+      await sessionsOf(async (client, signal) => {
+        for (const name of ['a', 'b', 'c']) await client.ensurePath(`/tree/${name}`)
+        await using cache = new Cache(client, '/tree')
+        await cache.ready
+        await client.setData('/tree/a', 'new')
+        await Promise.all(['b', 'c'].map(name => client.delete(`/tree/${name}`)))
+        const isNew = () => String(cache.get('/tree/a')?.data) === 'new' && cache.get('/tree/c') === undefined
+        while (!isNew()) {
+          signal.throwIfAborted()
+          await pause(clock, 10, signal)
+        }
+      })
+    })
+
+    it(`${version}: several reads in one request have the errors of those that fail`, async () => {
+      await start(version)
+      await sessionsOf(async client => {
+        const results = await client.multiRead([{ getChildren: '/' }, { getData: '/missing' }])
+        const codes = results.map(each => (each instanceof ZooKeeperError ? each.code : 'read'))
+        expect(codes).to.deep.equal(['read', 'NONODE'])
+      })
+    })
 
     it(`${version}: what the server lacks is known to later sessions of the process, and to no other server`, async () => {
       await start(version)

@@ -14,9 +14,10 @@ import {
 } from '../../protocol/index.ts'
 import { userOf } from './acl.ts'
 import type { Database, TxnResult } from './database.ts'
+import { addWatchWithoutBody, multiReadWithBareErrors } from './keeper.ts'
 import * as reads from './reads.ts'
 import { RequestError } from './request-error.ts'
-import type { Behaviour } from './version.ts'
+import { isBefore, type Behaviour } from './version.ts'
 import type { Watcher } from './watches.ts'
 import * as writes from './writes.ts'
 
@@ -225,5 +226,9 @@ export function createsEphemeral({ opcode, body }: Pick<RequestPacket, 'opcode' 
 }
 
 /** Returns the handler of an opcode, or undefined if the server does not know it. */
-export const handlerOf = (opcode: number, { checkOnlyInMulti }: Behaviour): Handler | undefined =>
-  checkOnlyInMulti && opcode === opcodes.check ? undefined : byOpcode.get(opcode)
+export function handlerOf(opcode: number, { checkOnlyInMulti, keeper }: Behaviour): Handler | undefined {
+  if (checkOnlyInMulti && opcode === opcodes.check) return undefined
+  if (keeper !== undefined && opcode === opcodes.multiRead) return multiReadWithBareErrors
+  if (keeper !== undefined && opcode === opcodes.addWatch && isBefore(keeper, '26.3')) return addWatchWithoutBody
+  return byOpcode.get(opcode)
+}

@@ -54,13 +54,21 @@ const KEEPER = /^(\d\d)\.(\d{1,2})$/
 
 export const isKeeper = (version: unknown): boolean => typeof version === 'string' && KEEPER.test(version)
 
-function droppedBy(keeper: string): ReadonlySet<number> {
+/**
+ * Returns true if a version of ClickHouse Keeper comes before another one.
+ * @param other '' for one that is yet to come
+ */
+export function isBefore(keeper: string, other: string): boolean {
   const numberOf = (version: string) => {
     const [, year, release] = KEEPER.exec(version) ?? ['', 'Infinity', '0']
     return Number(year) * 100 + Number(release)
   }
+  return numberOf(keeper) < numberOf(other)
+}
+
+function droppedBy(keeper: string): ReadonlySet<number> {
   const names = Object.keys(firstKeepers) as (keyof typeof opcodes)[]
-  return new Set(names.filter(name => numberOf(keeper) < numberOf(firstKeepers[name] ?? '')).map(name => opcodes[name]))
+  return new Set(names.filter(name => isBefore(keeper, firstKeepers[name] ?? '')).map(name => opcodes[name]))
 }
 
 const NONE: ReadonlySet<number> = new Set()

@@ -3,6 +3,7 @@
 import { onAbort } from '../../runtime/abort.ts'
 import {
   addWatchModes,
+  EmptyRecord,
   errnos,
   eventTypes,
   parentOf,
@@ -23,6 +24,9 @@ import { changesChildren, PersistentWatches, type Subscription } from './persist
 import { sendSetWatches } from './set-watches.ts'
 import { watchEvent, type WatchEvent } from './watch-event.ts'
 import { Watcher } from './watcher.ts'
+
+/** The error in the body of its reply is always 0, and ClickHouse Keeper before 26.3 sends no body. */
+const ADD_WATCH = { ...operations.addWatch, response: EmptyRecord }
 
 /** What {@link WatchManager.watchTogether} needs: ClickHouse Keeper did not always know it, but every ZooKeeper from 3.4 on does. */
 export const WATCHES_TOGETHER = { op: operations.setWatches, since: 4 }
@@ -196,7 +200,7 @@ export class WatchManager {
       this.#persistent.untrack(serverPath)
       this.#releaseOrForget(serverPath)
     }
-    const added = this.#owner.requests.submit(operations.addWatch, body, path, onReply, signal, { onSettled })
+    const added = this.#owner.requests.submit(ADD_WATCH, body, path, onReply, signal, { onSettled })
     added.catch(() => {
       this.#persistent.remove(subscription)
       this.#releaseOrForget(serverPath)
