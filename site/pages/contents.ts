@@ -122,6 +122,10 @@ export const groups: readonly GuideGroup[] = [
         ...{ document: README, sections: ['Ensembles', 'TLS', 'Authentication', 'Versions of ZooKeeper'] },
       },
       {
+        ...{ name: 'keeper', title: 'On ClickHouse Keeper', about: 'What works, from which version of Keeper on' },
+        document: 'docs/keeper.md',
+      },
+      {
         ...{
           name: 'observability',
           title: 'Metrics, traces and logs',

@@ -46,7 +46,7 @@ export const isVersion = (version: unknown): boolean => typeof version === 'stri
 const firstKeepers: Readonly<Partial<Record<keyof typeof opcodes, string>>> = {
   ...{ create2: '25.12', checkWatches: '25.12', removeWatches: '25.12' },
   ...{ setWatches: '25.12', setWatches2: '25.12', addWatch: '25.12' },
-  ...{ createContainer: '26.7', createTTL: '26.7' },
+  ...{ createContainer: '26.7', createTTL: '26.6' },
   ...{ sasl: '', getEphemerals: '', getAllChildrenNumber: '', whoAmI: '' },
 }
 
