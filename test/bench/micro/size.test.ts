@@ -10,8 +10,8 @@ import { readDocument } from '../../support/document.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 
 /** The largest allowed sizes in bytes: the present ones and a small reserve. Increase them only deliberately. */
-const BUDGET = { minified: 134_500, brotli: 41_800 }
-const WORKER_BUDGET = { minified: 127_000, brotli: 39_500 }
+const BUDGET = { minified: 139_000, brotli: 43_300 }
+const WORKER_BUDGET = { minified: 131_000, brotli: 40_900 }
 
 describe('the size of the client', () => {
   let size: Size
