@@ -25,11 +25,9 @@ export const recipes: readonly PlantedBug[] = [
     file: 'src/recipes/cache/reads.ts',
     caughtBy: 'test/recipes/cache/cache-sizes.test.ts',
     bug: 'a cache reads together again what was too large together, and so loses each new connection',
-    from: `          each.isSent = false
-          this.#alone[each.kind].add(each.path)
+    from: `        for (const { kind, path } of jobs) this.#alone[kind].add(path)
 `,
-    to: `          each.isSent = false
-`,
+    to: '',
   },
   {
     file: 'src/recipes/cache/keeper.ts',
