@@ -137,9 +137,11 @@ export class World {
   async #injectFaults(): Promise<void> {
     const { random } = this
     const count = Math.floor(12 * random())
+    const calls: Promise<unknown>[] = []
     for (let i = 0; i < count; i++) {
       await this.sleep(oneOf(random, [0, 1, 20, 100]))
-      if (random() < 0.3) this.#disturbServers()
+      if (random() < 0.2) calls.push(this.#callOften(oneOf(random, this.hosts).client))
+      else if (random() < 0.3) this.#disturbServers()
       else this.#inject(oneOf(random, this.hosts).client)
     }
     await this.sleep(200)
@@ -147,6 +149,15 @@ export class World {
     for (const member of this.#server.members) member.lag(0)
     await this.observer.retry(() => this.observer.sync('/'))
     this.isFaulty = false
+    await Promise.all(calls)
+  }
+
+  /** Makes more calls at once than a session has in flight that holds or awaits something. Each must settle. */
+  #callOften(client: Client): Promise<unknown> {
+    const count = oneOf(this.random, [10, 100])
+    return Promise.allSettled(
+      Array.from({ length: count }, (_, i) => (i % 3 === 0 ? client.exists('/') : client.getChildren('/'))),
+    )
   }
 
   /** A session may have ended during an outage, which its client learns with its next connection. */
