@@ -91,9 +91,14 @@ class Evidence {
       this.#next = undefined
     }
     const reported = [this.#newer, this.#older].find(answer => answer && answer.at + this.#reportTime <= sentAt.now)
-    if (reported === undefined || !this.#advances(reported)) return
-    if (this.#next === undefined || reported.sentAt.now > this.#next.sentAt.now)
+    if (
+      reported !== undefined &&
+      this.#advances(reported) &&
+      reported.sentAt.now > (this.#next?.sentAt.now ?? -Infinity)
+    )
       this.#next = { sentAt: reported.sentAt, at: now }
+    // The answer could not become P while the one before it could. The other answers to its packet are not looked at.
+    if (!this.#advances(this.#newer)) this.onAnswer(sentAt, now)
   }
 
   /** A question was answered. If a long reply delayed it, it proves more than that reply, which came just before. */

@@ -212,9 +212,10 @@ describe('a lease', () => {
     })
 
     it('starts at a packet when a sync, sent more than a quarter of T after its answer, and then a write are answered', async () => {
+      const sentAt = clock.now()
       await byLeader(true)
-      const { now: sentAt } = await answered(10)
-      await clock.advance(T / 4)
+      await answered(10)
+      await clock.advance(T / 4 - 10)
       await byLeader(false)
       await byLeader(true)
       expect(start(), 'too early for a ping of the leader').to.equal(0)
@@ -223,6 +224,13 @@ describe('a lease', () => {
       expect(start(), 'no majority').to.equal(0)
       await byLeader(true)
       expect(start()).to.equal(sentAt - begun)
+    })
+
+    it('asks for the next proof a quarter of T after the first write, also if that write was one of several in a packet', async () => {
+      const sentAt = await answered(10)
+      lease.renewByLeader(sentAt, true)
+      lease.renew(sentAt)
+      expect(lease.mustAskAt - clock.now()).to.be.within(T / 4, 0.3 * T)
     })
 
     it('does not start later by a write that was sent before the sync was answered', async () => {
