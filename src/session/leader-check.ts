@@ -158,8 +158,8 @@ export class LeaderCheck {
   takes(connection: Connection, request: Request): boolean {
     if (!this.#isNeeded) return true
     const { window, isPending, repliedAt } = this.#questionOn(connection)
-    if (!window.takes(request, connection.inFlight)) return false
     const { lease } = this.#session
+    if (!window.takes(request, connection.inFlight, lease.isHeld)) return false
     if (!lease.isHeld || lease.expired) return true
     // The answer is late. The next question follows it at once, and must not find more requests before it.
     if (isPending && connection.inFlight > 1 && lease.confirmedFor() <= 0) return false

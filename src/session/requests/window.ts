@@ -4,6 +4,8 @@ import type { Request } from './request.ts'
 
 /** How many requests may be in flight while nothing is known of the server, the network, and the size of the replies. */
 const FIRST_SIZE = 1
+/** The same for a session that holds nothing yet, so that a contender sets its watches together. */
+const FIRST_OF_WAITER = 4
 /** The same for requests that are short and have short replies, such as those of a lock. */
 const FIRST_SHORT = 64
 /** The most bytes of data in a short request. */
@@ -52,14 +54,16 @@ export class Window {
   /**
    * Returns true if one more request may be in flight. A full window takes requests again when half of them are answered,
    * so that they are sent by few writes.
+   * @param isHolder whether the session has a lease to lose
    */
-  takes(request: Request, inFlight: number): boolean {
+  takes(request: Request, inFlight: number, isHolder: boolean): boolean {
     const isBeside = isShort(request)
     // The replies of a lock's requests are short, so one long reply beside them is as much as one alone.
     const used = isBeside ? inFlight : Math.min(this.#long, inFlight)
     // What follows a moment without a request may have longer replies than what was before it.
     if (used === 0 && !this.#isFull) this.#size = Math.min(this.#size, FIRST_SIZE)
-    const size = isBeside && !this.isSlow ? Math.max(this.#size, FIRST_SHORT) : this.#size
+    const least = isBeside ? FIRST_SHORT : isHolder ? FIRST_SIZE : FIRST_OF_WAITER
+    const size = this.isSlow ? this.#size : Math.max(this.#size, least)
     if (this.#isFull && used * 2 > size) return false
     this.#isFull = used >= size
     this.#wasFull ||= this.#isFull

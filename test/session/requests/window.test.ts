@@ -27,7 +27,7 @@ describe('the requests in flight together', () => {
   })
 
   function send(make: () => Request, most = Infinity): void {
-    for (let request = make(); most-- > 0 && window.takes(request, inFlight.length); request = make()) {
+    for (let request = make(); most-- > 0 && window.takes(request, inFlight.length, true); request = make()) {
       request.sentAt = { now, wall: now }
       inFlight.push(request)
       window.onSent(request, inFlight.length)
