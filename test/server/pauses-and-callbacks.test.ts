@@ -84,19 +84,20 @@ describe('an embedded ensemble', () => {
     for (const at of ['leader', 'follower'] as const)
       it(`tells each transaction once, in order, and loses no write if onTransaction ${what} (client of a ${at})`, async () => {
         const told: TransactionRecord[] = []
-        let client: Client | undefined
+        const clients: Client[] = []
         await start({
           onTransaction(transaction) {
             told.push(transaction)
             const isSecond = transaction.changes.some(({ path }) => path === '/node-1')
-            if (isSecond && client !== undefined) act(client)
+            if (isSecond) clients.forEach(act)
           },
         })
         const { server, clock } = ensemble
-        client = await ensemble.open([at === 'leader' ? ensemble.leader : ensemble.others[1]])
+        const client = await ensemble.open([at === 'leader' ? ensemble.leader : ensemble.others[1]])
+        clients.push(client)
         const calls = Array.from({ length: 5 }, async (_, i) => {
           const path = `/node-${i}`
-          return { path, outcome: await outcomeOf((client as Client).create(path)) }
+          return { path, outcome: await outcomeOf(client.create(path)) }
         })
         await ensemble.quiet()
         await clock.advance(UNAWARE + 2 * TICK)

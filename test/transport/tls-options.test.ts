@@ -134,4 +134,32 @@ describe('an option of tls', () => {
     expect(error?.code).to.equal('PROTOCOL')
     expect(called).to.be.above(0)
   })
+
+  describe('servername', () => {
+    const names: string[] = []
+    let named: Server
+    before(async () => {
+      const { cert, key } = await ca.issue('named', 'DNS:zk.example,IP:127.0.0.1')
+      const SNICallback = (name: string, done: (error: null) => void) => {
+        names.push(name)
+        done(null)
+      }
+      named = await Server.start({ tls: { cert, key, SNICallback } })
+    })
+    after(() => named.close())
+
+    for (const [name, sent] of [
+      ['zk.example', ['zk.example']],
+      // An absolute name of DNS. RFC 6066 wants it without the dot.
+      ['zk.example.', ['zk.example']],
+      ['::1', undefined],
+      ['zk1.example', undefined],
+    ] as const)
+      it(`${sent === undefined ? 'is refused' : 'is sent without a dot at its end'}: ${name}`, async () => {
+        names.length = 0
+        const error = await errorWith({ servername: name }, named.connectString)
+        if (sent === undefined) expect(error).to.have.property('code')
+        else expect([error, names]).to.deep.equal([undefined, sent])
+      })
+  })
 })
