@@ -301,6 +301,38 @@ describe('a session asks the leader', () => {
     expect([client.stats.disconnects, held.signal.aborted]).to.deep.equal([0, false])
     await held.release()
   })
+
+  it('and does not leave it at any of several such answers, because each doubt has its own turn of grace', async () => {
+    const client = await open()
+    const held = await clock.until(new Mutex(client, '/lock').acquire())
+    for (let i = 0; i < 4; i++) {
+      const delayed = server.faults.delay('sync', 10)
+      await clock.until(delayed.triggered)
+      clock.stall(0.3 * T)
+      await clock.advance(T)
+      expect([client.stats.disconnects, held.signal.aborted], `stall ${i}`).to.deep.equal([0, false])
+    }
+    await held.release()
+  })
+
+  for (const [kind, code] of [
+    ['sync', 'SYSTEMERROR'],
+    ['sync', 'NOAUTH'],
+    ['sync', 'UNIMPLEMENTED'],
+    ['multi', 'SYSTEMERROR'],
+    ['multi', 'UNIMPLEMENTED'],
+  ] as const)
+    it(`and asks a server that refuses a ${kind} with ${code} only after a pause again`, async () => {
+      const client = await open()
+      const held = await clock.until(new Mutex(client, '/lock').acquire())
+      server.faults.replace(kind, code, { session: client.sessionId, times: 1000 })
+      sent.length = 0
+      await clock.advance(0.9 * T)
+      const asked = sent.filter(name => name === kind).length
+      expect(asked).to.be.within(2, 8)
+      server.faults.clear()
+      await clock.until(held.release())
+    })
 })
 
 describe('a session whose server hears of the leader late', () => {

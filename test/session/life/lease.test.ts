@@ -287,6 +287,30 @@ describe('a lease', () => {
       expect(start()).to.equal(10)
     })
 
+    for (const holds of [1, 2, 5])
+      it(`that has ended without the leader begins again at the last of ${holds} releases, if a server has answered`, async () => {
+        for (let i = 1; i < holds; i++) lease.hold()
+        await byLeader(true)
+        const { signal } = lease
+        for (let i = 0; i < 10; i++) await answered(1000)
+        for (let i = 1; i < holds; i++) {
+          lease.release()
+          expect([lease.expired, lease.remaining()], `release ${i}`).to.deep.equal([true, 0])
+        }
+        lease.release()
+        expect([lease.expired, lease.remaining() > T / 2]).to.deep.equal([false, true])
+        expect([signal.aborted, lease.signal.aborted]).to.deep.equal([true, false])
+        await clock.advance(lease.remaining())
+        expect([lease.expired, expiries]).to.deep.equal([true, 2])
+      })
+
+    it('that has ended does not begin again at a release if no server has answered either', async () => {
+      await byLeader(true)
+      await clock.advance(T)
+      lease.release()
+      expect([lease.expired, lease.signal.aborted, clock.pendingTimers]).to.deep.equal([true, true, 0])
+    })
+
     it('has one timer, which is due when it ends', async () => {
       await byLeader(true)
       expect(clock.pendingTimers).to.equal(1)
