@@ -77,7 +77,12 @@ export function uselessIn(acl: readonly ACL[]): string | undefined {
   return undefined
 }
 
+/** What an id has if the entry before it lacks its permissions, has a wrong letter, or ends with no comma. */
+const ANOTHER_ENTRY = /[,;\s](?:world|auth|digest|sasl|ip|x509|super):/
+
 function whyUseless({ perms: bits, id: { scheme, id } }: ACL): string | undefined {
+  if (ANOTHER_ENTRY.test(id))
+    return 'its id has another entry in it: write each as scheme:id:cdrwa, separated by commas'
   if ((bits & perms.all) === 0) return 'it has no permission: write letters of cdrwa behind the last colon'
   if (scheme === 'world' && id !== 'anyone') return 'the scheme world has the id anyone only'
   if (scheme !== 'digest') return undefined

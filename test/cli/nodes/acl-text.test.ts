@@ -60,6 +60,12 @@ describe('an ACL as text', () => {
       'digest:bob:x:cdrwa',
       'digest:bob:c2VjcmV0:r',
       'world:anyone:r,digest:bob:secret:a',
+      'sasl:bob:cdrwax,world:anyone:cdrwa',
+      'sasl:bob:cdrwa;world:anyone:cdrwa',
+      'sasl:bob:cdrwa world:anyone:cdrwa',
+      'auth::cdrwa;world:anyone:cdrwa',
+      'sasl:amy,sasl:bob:cdrwa',
+      'x509:CN=a,OU=b,x509:CN=c,OU=d:cdrwa',
     ]) {
       expect(() => aclFrom([text], false), text)
         .to.throw(/grants nothing, because .*--force/)
