@@ -9,7 +9,7 @@ import { hostPortOf } from '../../runtime/host-port.ts'
 import { command, type Target } from '../runner/command.ts'
 import {
   findingsOf,
-  lackQuorum,
+  openNoSession,
   risksOf,
   serverReportOf,
   type Diagnosis,
@@ -50,7 +50,7 @@ export const doctor = command({
     const reports = await Promise.all(addresses.map(address => hostReportOf(address, target, clock)))
     const connection = connectionOf(target)
     // What is wrong is known then, and an operator waits for the answer.
-    const wait = lackQuorum(reports, connection.usesTls) ? TIMEOUT : undefined
+    const wait = openNoSession(reports, connection.usesTls) ? TIMEOUT : undefined
     const tried = await trySession(() => client(wait), target, !values['no-write'], clock, signal)
     const diagnosis: Diagnosis = { hosts: reports, ...connection, ...tried }
     const findings = [...findingsOf(diagnosis), ...(values.strict ? risksOf(diagnosis) : [])]

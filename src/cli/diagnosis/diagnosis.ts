@@ -63,7 +63,7 @@ export function serverReportOf(answer: string, ms: number): ServerReport {
   if (version !== undefined) return { answers: true, ms, version, why: NO_MODE }
   if (answer.includes('not currently serving requests')) return { answers: true, ms, why: NO_QUORUM }
   if (answer.includes('not in the whitelist')) return { answers: true, ms, why: DENIED }
-  return { answers: false, why: answer === '' ? CLOSED : 'no ZooKeeper' }
+  return { answers: false, why: answer === '' ? CLOSED : NO_ZOOKEEPER }
 }
 
 /** Returns the version of ZooKeeper, or the name and the version of another server, such as `RaftKeeper v2.0.4`. */
@@ -74,6 +74,7 @@ function versionIn(answer: string): string | undefined {
 
 /** Why a server that runs serves no requests. */
 const NO_QUORUM = 'it has no quorum'
+const NO_ZOOKEEPER = 'no ZooKeeper'
 const DENIED = 'it does not allow srvr'
 const NO_MODE = 'it does not say whether it leads'
 /** A server that does not speak TLS does so too. */
@@ -82,10 +83,10 @@ export const CLOSED = 'closed the connection'
 const reportsOf = (hosts: readonly HostReport[], usesTls: boolean): ServerReport[] =>
   hosts.flatMap(({ addresses }) => addresses.map(({ plain, tls }) => (usesTls ? tls : plain)))
 
-/** Returns true if servers run, and none of them serves requests. A session would only wait for its timeout then. */
-export function lackQuorum(hosts: readonly HostReport[], usesTls: boolean): boolean {
-  const running = reportsOf(hosts, usesTls).filter(({ answers }) => answers)
-  return running.length > 0 && running.every(({ why }) => why === NO_QUORUM)
+/** Returns true if servers run, and none of them opens a session. A session would only wait for its timeout then. */
+export function openNoSession(hosts: readonly HostReport[], usesTls: boolean): boolean {
+  const running = reportsOf(hosts, usesTls).filter(({ answers, why }) => answers || why === NO_ZOOKEEPER)
+  return running.length > 0 && running.every(({ why }) => why === NO_QUORUM || why === NO_ZOOKEEPER)
 }
 
 /** The difference between clocks that is worth a sentence, ms. */

@@ -8,10 +8,10 @@ export interface ConnectionReport {
   readonly session: string
   /** The address and port of the client. */
   readonly address: string
-  /** The timeout of the session, in milliseconds. */
-  readonly timeout: number
-  /** How many requests the server has received on the connection. */
-  readonly requests: number
+  /** The timeout of the session, in milliseconds. Null if the server does not name it. */
+  readonly timeout: number | null
+  /** How many requests the server has received on the connection. Null if the server does not name it. */
+  readonly requests: number | null
 }
 
 /**
@@ -22,12 +22,13 @@ export function connectionsIn(cons: string): ConnectionReport[] {
   const lines = cons.matchAll(/^ \/?\[?([^\s\]]+)\]?:(\d+)(?:\[\d+\])?\((.*)\)$/gm)
   return [...lines].flatMap(([, host = '', port = '', list = '']) => {
     const fields = new Map(list.split(',').map(field => field.split('=') as [string, string]))
+    const numberOf = (name: string) => (/^\d+$/.test(fields.get(name) ?? '') ? Number(fields.get(name)) : null)
     const session = idOf(fields.get('sid') ?? '0x0')
     // A connection that asks for a word has no session, or -1 with ClickHouse Keeper.
     if (session === '0x0' || session === hex64(-1n)) return []
     // Java before 14 writes an IPv6 address without brackets.
     const address = hostPortOf({ host, port })
-    return [{ session, address, timeout: Number(fields.get('to')), requests: Number(fields.get('recved')) }]
+    return [{ session, address, timeout: numberOf('to'), requests: numberOf('recved') }]
   })
 }
 

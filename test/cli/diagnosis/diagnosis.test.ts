@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import {
   findingsOf,
-  lackQuorum,
+  openNoSession,
   risksOf,
   serverReportOf,
   type Diagnosis,
@@ -110,12 +110,14 @@ describe('zkwire doctor', () => {
     expect(findingsOf(diagnosis(serverReportOf('', 1)))[0]).to.contain('four_letter_word_white_list')
   })
 
-  it('knows that a session would only wait if servers run, and none of them serves requests', () => {
+  it('knows that a session would only wait if servers run, and none of them opens one', () => {
     const noQuorum = serverReportOf('This ZooKeeper instance is not currently serving requests\n', 1)
-    const lack = (...servers: ServerReport[]) => lackQuorum(diagnosis(...servers).hosts, false)
+    const lack = (...servers: ServerReport[]) => openNoSession(diagnosis(...servers).hosts, false)
     expect([lack(no, noQuorum), lack(noQuorum)]).to.deep.equal([true, true])
     expect([lack(no), lack(noQuorum, server('leader')), lack(server('read-only'))]).to.deep.equal([false, false, false])
-    expect(lackQuorum(diagnosis(noQuorum).hosts, true)).to.equal(false)
+    const other = serverReportOf('HTTP/1.1 400 Bad Request\r\n\r\n', 1)
+    expect([lack(other), lack(no, other, noQuorum), lack(other, server('leader'))]).to.deep.equal([true, true, false])
+    expect(openNoSession(diagnosis(noQuorum).hosts, true)).to.equal(false)
   })
 
   it('says that only one side speaks TLS', () => {

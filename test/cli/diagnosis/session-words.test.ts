@@ -20,6 +20,9 @@ describe('the sessions in the answer to', () => {
     expect(connectionsIn(cons)).to.deep.equal([
       { session: '0x10001e349d60000', address: '[0:0:0:0:0:0:0:1]:37128', timeout: 10_000, requests: 4 },
     ])
+    expect(connectionsIn(' /10.0.0.7:4[1](queued=0,recved=,sid=0x1)\n')).to.deep.equal([
+      { session: '0x1', address: '10.0.0.7:4', timeout: null, requests: null },
+    ])
   })
 
   it('dump include those without a connection, and have their ephemeral nodes', () => {
