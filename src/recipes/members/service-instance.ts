@@ -168,7 +168,8 @@ export function uriOf(instance: ServiceInstance, variables: Readonly<Record<stri
 /** @throws Error whose message is fit for a terminal: that of JSON.parse() repeats the data */
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json)
+    // Jackson, by which Curator reads it, accepts a byte order mark.
+    return JSON.parse(json.replace(/^\ufeff/, ''))
   } catch (error) {
     // Without a cause, because that would show the same data again.
     throw new Error(printable((error as Error).message))

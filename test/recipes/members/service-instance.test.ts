@@ -17,6 +17,7 @@ const JAVA =
 describe('The JSON of a service instance', () => {
   it('is decoded and encoded again without a change', () => {
     expect(encodeInstance(decodeInstance(Buffer.from(JAVA)))).to.equal(JAVA)
+    expect(encodeInstance(decodeInstance(Buffer.from(`\ufeff${JAVA}`)))).to.equal(JAVA)
     const disabled = JAVA.replace(/\}$/, ',"enabled":false}')
     expect(encodeInstance(decodeInstance(Buffer.from(disabled)))).to.equal(disabled)
   })
