@@ -24,6 +24,8 @@ const HEXDUMP = new RegExp(
 const OD = new RegExp(`^(${OFFSET}{6,7})((?: +${PAIR})+)(?: {2,}>(.*)<)? *$`, 'i')
 /** `0000010 4a00 0000`, and numbers in other bases. */
 const WORDS = /^[\da-f]{6,7}(?: +[\da-f]+)+ *$/i
+/** The numbers of the columns, which Format-Hex of PowerShell prints above them. As a frame, it would lack 66,039 bytes. */
+const COLUMNS = /^00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f$/i
 const LAST_OFFSET = /^[\da-f]{6,8}$/i
 const ADDRESS = /^0x[\da-f]+:\s/i
 const TCPDUMP = /^\d\d:\d\d:\d\d\.\d+ /
@@ -94,6 +96,7 @@ export class HexDumps {
       this.#last.isRepeated = true
       return { bytes: Buffer.alloc(0), isNew: false }
     }
+    if (COLUMNS.test(line)) return { bytes: Buffer.alloc(0), isNew: false }
     if (ADDRESS.test(line) || TCPDUMP.test(line))
       this.#fail('is printed by tcpdump or a debugger, and no frame: write a capture by tcpdump -w')
     if (this.#last !== undefined && LAST_OFFSET.test(line)) return this.#rowAt(start, line, Buffer.alloc(0), false)

@@ -137,6 +137,12 @@ describe('frames in hex', () => {
         (row, i) => `${offsets(4, 16)(i)}   ${spaced(row).padEnd(47)}   ${textOf(row)}`,
       ),
       'Wireshark, copied without text': rowsOf(all).map((row, i) => `${offsets(4, 16)(i)}   ${spaced(row)}`),
+      'Format-Hex': [
+        `           ${spaced(Buffer.from([...Array(16).keys()])).toUpperCase()}`,
+        ...rowsOf(all).map(
+          (row, i) => `${offsets(8, 16)(i)}   ${spaced(row).toUpperCase().padEnd(47)}  ${textOf(row)}`,
+        ),
+      ],
     }
     for (const [program, lines] of Object.entries(read))
       it(`are read from ${program}`, () => {
