@@ -1,0 +1,64 @@
+// A lock whose acquire is slow at one of its requests while others come and go, and that then loses a request or reply.
+import { expect } from 'chai'
+import type { Lock } from '../../../src/recipes/index.ts'
+import type { FaultyDial } from '../../support/faulty-dial.ts'
+import { trackSettled } from '../../support/settled.ts'
+import { onBothServers } from '../fixture.ts'
+import { kinds } from './exclusive-kinds.ts'
+
+onBothServers('An acquire that loses its connection at its turn', (fixture, { itInVirtualTime }) => {
+  /** Enters the queue of a lock, and leaves it soon, also if the lock was free. */
+  async function visit(lock: Lock): Promise<void> {
+    const soon = new AbortController()
+    const acquiring = lock.acquire({ signal: soon.signal }).catch(() => undefined)
+    await fixture.sleep(10)
+    soon.abort()
+    await (await acquiring)?.release()
+    await fixture.sleep(10)
+  }
+
+  /** Plans a fault. Returns a function that tells whether it has happened. */
+  function plan(faultyDial: FaultyDial, fault: 'holdRequest' | 'dropRequest' | 'dropReply', nth: number) {
+    return trackSettled(faultyDial[fault]('any', nth))
+  }
+
+  for (const kind of kinds)
+    for (const fault of ['dropRequest', 'dropReply'] as const)
+      for (const visitors of [0, 1, 2])
+        for (const isTaken of [false, true]) {
+          const when = `after ${visitors} others came and went${isTaken ? ', when its holder has released it' : ''}`
+          itInVirtualTime(`gets the ${kind.Lock.name} with each ${fault} ${when}`, async () => {
+            const other = await fixture.open()
+            let count = 0
+            for (let [slow, isSlow] = [1, true]; isSlow; slow++)
+              for (let [nth, hasLost] = [1, true]; hasLost && isSlow; nth++) {
+                const path = `${fixture.path}/lock-${slow}-${nth}`
+                await new kind.Lock(other, path).use(() => undefined)
+                const { faultyDial, client } = await fixture.openWithFaults()
+                const holder = isTaken ? await new kind.Lock(other, path).acquire() : undefined
+                const acquiring = isTaken ? new kind.Lock(client, path).acquire() : undefined
+                await fixture.sleep(50)
+                const slows = plan(faultyDial, 'holdRequest', slow)
+                const granted = acquiring ?? new kind.Lock(client, path).acquire()
+                const isGranted = trackSettled(granted)
+                await holder?.release()
+                await fixture.until(() => slows() || isGranted())
+                isSlow = slows()
+                if (isSlow) for (let i = 0; i < visitors; i++) await visit(new kind.Lock(other, path))
+                const loses = plan(faultyDial, fault, nth)
+                faultyDial.deliver()
+                const held = await granted
+                hasLost = loses()
+                expect(held.signal.aborted, `slow ${slow}, lost ${nth}`).to.equal(false)
+                expect(await new kind.Lock(other, path).tryAcquire(), 'excludes others').to.equal(null)
+                count++
+                faultyDial.heal()
+                await held.release()
+                await client.settled()
+                await client.close()
+                await (await new kind.Lock(other, path).tryAcquire())?.release()
+              }
+            expect(count).to.be.at.least(1)
+          })
+        }
+})
