@@ -7,6 +7,9 @@ import { CaptureError } from './packet.ts'
 /** The longest line. Longer ones are no frames, and must not fill the memory. */
 const LONGEST_LINE = 256 * 1024 * 1024
 
+/** A byte order mark, which editors of Windows write before the first line, read as latin1. */
+const MARK = /^\u00ef\u00bb\u00bf/
+
 export class HexExplainer {
   readonly #onLine: (line: Line) => void
   readonly #frames = new HexFrames(frame => this.#onFrame(frame))
@@ -39,7 +42,7 @@ export class HexExplainer {
   }
 
   #endLine(): void {
-    this.#frames.line(this.#rest.join(''))
+    this.#frames.line(this.#rest.join('').replace(MARK, ''))
     this.#rest = []
     this.#length = 0
   }

@@ -14,6 +14,7 @@ describe('frames in hex', () => {
   it('are explained one a line, each reply with the operation of its request', () => {
     expect(explained(`${hex(request)}\n${hex(reply)}\n`)).to.deep.equal(SENTENCES)
     expect(explained(`${hex(request)}\r\n${hex(reply)}`)).to.deep.equal(SENTENCES)
+    expect(explained(`\u00ef\u00bb\u00bf${hex(request)}\n${hex(reply)}\n`)).to.deep.equal(SENTENCES)
   })
 
   it('may lack their lengths, also if an xid looks like a length', () => {
