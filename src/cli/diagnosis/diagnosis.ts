@@ -150,6 +150,7 @@ function hostFindings({ host, port, addresses, why }: HostReport, usesTls: boole
       return usesTls
         ? [`${at} speaks plaintext, and not TLS, on this port: leave out --tls, or use the secure port.`]
         : [`${at} speaks TLS on this port: give --tls, or use the port for plaintext.`]
+    if (wanted.why === NO_ZOOKEEPER) return [`${at} answers, and is no ZooKeeper: check the host and the port.`]
     if (!wanted.answers) {
       const keeper = wanted.why === CLOSED ? ', and with ClickHouse Keeper four_letter_word_white_list' : ''
       return [`${at} does not answer (${wanted.why}): check that the server runs, its port, and firewalls${keeper}.`]

@@ -106,6 +106,9 @@ describe('zkwire doctor', () => {
       answers: false,
       why: 'no ZooKeeper',
     })
+    expect(findingsOf(diagnosis(serverReportOf('-ERR unknown command\r\n', 1)))[0]).to.equal(
+      'zk1:2181 (10.0.0.1) answers, and is no ZooKeeper: check the host and the port.',
+    )
     // ClickHouse Keeper, if its list of words lacks srvr.
     expect(findingsOf(diagnosis(serverReportOf('', 1)))[0]).to.contain('four_letter_word_white_list')
   })
