@@ -86,7 +86,7 @@ describe('the report in a browser', () => {
           expect(await forecast.locator('.verdict').textContent()).to.match(/^HerdMutex does not break with 10 /)
           await page.getByText('Your lock, and your servers').click()
           await page.getByRole('combobox', { name: 'your lock' }).selectOption('TicketMutex')
-          expect(await forecast.locator('.verdict').textContent()).to.match(/^Your TicketMutex does not break /)
+          expect(await forecast.locator('.verdict').textContent()).to.match(/^TicketMutex does not break /)
           for (const name of ['contenders', 'cores of each server'])
             expect((await field(name).boundingBox())?.height).to.be.at.least(44)
           expect(await contrastOf(page, '.forecast-form input')).to.be.above(7)
