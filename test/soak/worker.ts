@@ -20,6 +20,10 @@ export interface WorkerOptions {
 
 const SESSIONS = 2
 const LOOPS = 3
+/** The node that the load reads, the bytes of its data, and the reads of a burst. */
+const LARGE = '/large'
+const BYTES = 20_000
+const BURST = 300
 /** All pending attempts must finish within this time after `stop`, ms. */
 const DRAIN = 30_000
 
@@ -59,6 +63,16 @@ async function runLoop(slot: Slot): Promise<void> {
   }
 }
 
+/** Loads a session by bursts of large reads, beside whatever it holds or waits for. The reads may fail: faults end them. */
+async function runLoad(slot: Slot): Promise<void> {
+  while (isOn) {
+    const { client } = slot.recorded
+    await client.create(LARGE, Buffer.alloc(BYTES)).catch(() => undefined)
+    await Promise.allSettled(Array.from({ length: BURST }, () => client.getData(LARGE)))
+    await delay(2 * sessionTimeout * random())
+  }
+}
+
 /** Ends one of this worker's sessions at the server, as an administrator could. */
 async function killSession({ recorded: { client } }: Slot): Promise<void> {
   const { sessionId: session, sessionPassword } = client
@@ -68,7 +82,9 @@ async function killSession({ recorded: { client } }: Slot): Promise<void> {
 }
 
 const slots = await Promise.all(Array.from({ length: SESSIONS }, async () => ({ recorded: await openSession() })))
-const working = Promise.all(slots.flatMap(slot => Array.from({ length: LOOPS }, () => runLoop(slot))))
+const working = Promise.all(
+  slots.flatMap(slot => [runLoad(slot), ...Array.from({ length: LOOPS }, () => runLoop(slot))]),
+)
 
 for await (const command of createInterface({ input: process.stdin })) {
   if (command === 'kill') {
