@@ -193,15 +193,13 @@ export class LeaderCheck {
   #questionOn(connection: Connection): Question {
     if (this.#question?.connection !== connection)
       this.#question = {
-        ...{
-          connection,
-          isPending: false,
-          sentAt: 0,
-          ahead: NONE,
-          askedAt: Infinity,
-          answeredAt: 0,
-          notBefore: -Infinity,
-        },
+        connection,
+        isPending: false,
+        sentAt: 0,
+        ahead: NONE,
+        askedAt: Infinity,
+        answeredAt: 0,
+        notBefore: -Infinity,
         window: new Window(this.#session.timeout * DELAY_SHARE, connection.roundTrip),
         repliedAt: -Infinity,
       }
