@@ -5,12 +5,22 @@ import { join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { aptGet, packageSources } from './debian-package.ts'
-import { root } from './needs.ts'
+import { expectDeclared, root, unpackedMark, type SuitePackages } from './needs.ts'
 
 /** The name of a suite of Debian, such as `sid`. */
 export type Suite = string
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
+
+/**
+ * Provides packages of a suite. Resolves with the folder that stands for `/`.
+ * @throws Error if this machine cannot download them, or if the suite that runs has not declared the need
+ */
+export async function provideUnpacked(need: SuitePackages): Promise<string> {
+  expectDeclared(need)
+  if (!(await need.isInstalled())) process.stderr.write(`${need.name} is missing: ${need.how}\n`)
+  return unpacked(need.suite, need.packages)
+}
 
 /**
  * Downloads packages of a suite, unless an earlier run has, and unpacks them. Resolves with the folder that stands for
@@ -20,7 +30,7 @@ const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 export async function unpacked(suite: Suite, packages: readonly string[]): Promise<string> {
   const directory = join(root, '.cache/debian', suite)
   const [lists, files] = [join(directory, 'lists'), join(directory, 'root')]
-  const missing = packages.filter(name => !existsSync(join(directory, `${name}.unpacked`)))
+  const missing = packages.filter(name => !existsSync(unpackedMark(suite, name)))
   if (missing.length === 0) return files
   for (const folder of [join(lists, 'partial'), join(directory, 'archives/partial'), files])
     await mkdir(folder, { recursive: true })
@@ -39,7 +49,7 @@ export async function unpacked(suite: Suite, packages: readonly string[]): Promi
   for (const archive of (await readdir(directory)).filter(name => name.endsWith('.deb'))) {
     await promisify(execFile)('dpkg', ['-x', join(directory, archive), files])
     const [name = ''] = archive.split('_')
-    await writeFile(join(directory, `${name}.unpacked`), archive)
+    await writeFile(unpackedMark(suite, name), archive)
   }
   return files
 }

@@ -17,12 +17,14 @@ interface Compiled {
   main: string
 }
 
-/** Compiled programs, keyed by the URL of the source. */
+/** Compiled programs, keyed by the URL of the source and the class path. */
 const compiled = new Map<string, Promise<Compiled>>()
 
 export interface JavaProgramOptions {
   /** Jars in addition to ZooKeeper's. */
   jars?: readonly string[]
+  /** The class path of ZooKeeper. Default: that of the server. */
+  zookeeper?: string | undefined
   args?: readonly string[]
   /** Options of the Java machine. Default: a start as short as possible, for tests. */
   jvm?: readonly string[]
@@ -41,16 +43,17 @@ export class JavaProgram extends SubprocessRpc {
 /** Compiles a program, and returns the command line that runs it. */
 export async function javaCommand(
   source: URL,
-  { jars = [], args = [], jvm = SHORT_START }: JavaProgramOptions = {},
+  { jars = [], zookeeper, args = [], jvm = SHORT_START }: JavaProgramOptions = {},
 ): Promise<[java: string, ...args: string[]]> {
-  let compiling = compiled.get(source.href)
-  if (compiling === undefined) compiled.set(source.href, (compiling = compile(fileURLToPath(source), jars)))
+  const key = [source.href, zookeeper, ...jars].join(':')
+  let compiling = compiled.get(key)
+  if (compiling === undefined) compiled.set(key, (compiling = compile(fileURLToPath(source), jars, zookeeper)))
   const { java, classPath, main } = await compiling
   return [java, ...jvm, '-cp', classPath, main, ...args]
 }
 
-async function compile(source: string, others: readonly string[]): Promise<Compiled> {
-  const [{ java, javac }, zookeeper] = await Promise.all([findJdk(), findApacheZooKeeper()])
+async function compile(source: string, others: readonly string[], given: string | undefined): Promise<Compiled> {
+  const [{ java, javac }, zookeeper] = await Promise.all([findJdk(), given ?? findApacheZooKeeper()])
   const main = basename(source, '.java')
   const directory = await mkdtemp(join(tmpdir(), `${main}-`))
   runAtExit(() => rmSync(directory, { recursive: true, force: true }))

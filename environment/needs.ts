@@ -29,6 +29,12 @@ export interface DebianPackage extends Need {
   package: string
 }
 
+/** Packages of another suite of Debian, unpacked beside those that are installed. */
+export interface SuitePackages extends Need {
+  suite: string
+  packages: readonly string[]
+}
+
 /** Packages from npm that only some suites need, in a folder of their own. */
 export interface NpmTools extends Need {
   directory: string
@@ -111,6 +117,46 @@ export const kazoo = debian('python3-kazoo', {
   name: 'kazoo',
   why: 'a client of another library, whose sessions, locks and data are compared with ours',
   isInstalled: () => succeeds(PYTHON, '-c', 'import kazoo'),
+})
+
+/** The file that says that a package of a suite was unpacked. */
+export const unpackedMark = (suite: string, packageName: string): string =>
+  join(root, '.cache/debian', suite, `${packageName}.unpacked`)
+
+const ofSuite = (suite: string, packages: readonly string[], name: string, why: string): SuitePackages => ({
+  ...{ suite, packages, name: `${name} of Debian ${suite}`, why },
+  how: `apt-get download of another suite of Debian, unpacked in .cache/debian/${suite}`,
+  isInstalled: () => packages.every(each => existsSync(unpackedMark(suite, each))),
+  alternatives: 'none; without it, its tests are skipped, and the benchmark does without it.',
+})
+
+const sharesLocks = 'the newest one that Debian has, which shares locks and data with our recipes'
+
+/** Runs with the ZooKeeper of the same suite, {@link zookeeperVersions}. */
+export const newestCurator = ofSuite(
+  'trixie',
+  [
+    ...['client', 'framework', 'recipes', 'discovery'].map(name => `libcurator-${name}-java`),
+    'libguava-java',
+    'libzookeeper-java',
+  ],
+  'Apache Curator',
+  sharesLocks,
+)
+
+export const newestKazoo = ofSuite('sid', ['python3-kazoo'], 'kazoo', sharesLocks)
+
+export const goZooKeeper = ofSuite(
+  'sid',
+  ['golang-github-go-zookeeper-zk-dev'],
+  'go-zookeeper',
+  'the client of Go, whose lock is shared with ours',
+)
+
+export const go = debian('golang-go', {
+  name: 'Go',
+  why: 'compiles the programs that use go-zookeeper',
+  isInstalled: () => succeeds('go', 'version'),
 })
 
 export const CLI_MT = '/usr/lib/zookeeper/bin/cli_mt'
@@ -279,6 +325,7 @@ export const suites: Readonly<Record<string, readonly Need[]>> = {
   'test:exploration': [],
   'test:interop': [
     ...[zookeeper, jdk, curator, curatorDiscovery, kazoo, cClientShell, cCompiler, cClient, cSources],
+    ...[zookeeperVersions['3.9.3'], newestCurator, newestKazoo, goZooKeeper, go],
     ...[nodeZooKeeperClient, nodeClients, ...kerberos, kerberosModule, postgresql],
   ],
   'test:mutants': [zookeeper, jdk, mutationTools],

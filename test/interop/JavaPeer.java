@@ -41,7 +41,7 @@ public class JavaPeer {
     private static final CountDownLatch revoked = new CountDownLatch(1);
 
     public static void main(String[] args) throws Exception {
-        client = CuratorFrameworkFactory.builder().connectString(args[0]).sessionTimeoutMs(6000)
+        client = CuratorFrameworkFactory.builder().connectString(args[0]).sessionTimeoutMs(Integer.parseInt(args[1]))
             .retryPolicy(new ExponentialBackoffRetry(50, 10)).build();
         client.start();
         client.blockUntilConnected();

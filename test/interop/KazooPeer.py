@@ -7,7 +7,7 @@ import threading
 from kazoo.client import KazooClient
 
 logging.basicConfig(level=logging.ERROR)
-client = KazooClient(hosts=sys.argv[1], timeout=6.0)
+client = KazooClient(hosts=sys.argv[1], timeout=int(sys.argv[2]) / 1000)
 client.start()
 locks = {}
 queues = {}

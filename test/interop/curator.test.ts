@@ -5,20 +5,20 @@ import { LeaderElection, Mutex, ReadWriteLock, revoke, Semaphore } from '../../s
 import { until } from '../../environment/until.ts'
 import { ours, type Contender } from './contender.ts'
 import { expectSharedBarrier, expectSharedDoubleBarrier } from './barriers.ts'
-import { describeInterop } from './fixture.ts'
-import { curator, Peer } from './peers.ts'
+import { describeInterop, SHORT } from './fixture.ts'
+import { curators } from './peers.ts'
 
 const first = (contenders: readonly Contender[]) => contenders[0] as Contender
 const last = (contenders: readonly Contender[]) => contenders.at(-1) as Contender
 
-describeInterop('with Curator', curator, all => {
+describeInterop('locks with', curators, all => {
   const sides = (client: Client) => new ReadWriteLock(client, all.path)
 
   it('InterProcessMutex and Mutex have one holder at a time', () =>
     all.expectNoLostUpdate([...all.ours(client => new Mutex(client, all.path)), ...all.theirs('mutex')]))
 
   it('contenders() lists Curator’s holder, and our waiter gets the lock when that holder is killed', async () => {
-    const victim = await Peer.curator(all.connectString)
+    const victim = await all.start(all.connectString, SHORT)
     const node = await victim.ask('acquire', 'mutex', all.path)
     const session = BigInt(await victim.ask('session'))
     const mutex = new Mutex(all.client, all.path)
@@ -162,7 +162,7 @@ describeInterop('with Curator', curator, all => {
   })
 })
 
-describeInterop('with ZooKeeper’s own recipes', curator, all => {
+describeInterop('ZooKeeper’s own recipes, beside', curators, all => {
   it('WriteLock and Mutex have one holder at a time', () =>
     all.expectNoLostUpdate([
       ...all.ours(client => new Mutex(client, all.path, { dialect: 'zookeeper' })),

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { Counter, Lease, Queue } from '../../src/recipes/index.ts'
 import type { CounterFormat } from '../../src/recipes/data/counter-format.ts'
 import { describeInterop, type InteropFixture } from './fixture.ts'
-import { curator, kazoo } from './peers.ts'
+import { curators, kazoos } from './peers.ts'
 
 /** Both libraries change a counter, first one after the other and then at the same time. */
 async function expectSharedCounter(all: InteropFixture, kind: string, format: CounterFormat): Promise<void> {
@@ -31,7 +31,7 @@ async function expectTheirCounter(all: InteropFixture, kind: string, format: Cou
   await all.client.settled()
 }
 
-describeInterop('with Curator’s data', curator, all => {
+describeInterop('data with', curators, all => {
   for (const [kind, name, format] of [
     ['long', 'DistributedAtomicLong', 'int64'],
     ['integer', 'DistributedAtomicInteger', 'int32'],
@@ -42,7 +42,7 @@ describeInterop('with Curator’s data', curator, all => {
   }
 })
 
-describeInterop('with kazoo’s data', kazoo, all => {
+describeInterop('data with', kazoos, all => {
   for (const [kind, name, format] of [
     ['decimal', 'Counter', 'decimal'],
     ['curator', 'Counter with support_curator', 'int32'],

@@ -1,14 +1,19 @@
 // The fixture of the interop tests: two zkwire clients and two peers of another library on one server, with a new path
 // for each test.
 import { expect } from 'chai'
+import type { Context } from 'mocha'
 import { connect, type Client } from '../../src/index.ts'
 import type { Lock } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { increment, incrementAll, handOverCount, readTwice, ours, type Contender } from './contender.ts'
-import type { Library, Peer } from './peers.ts'
+import type { Library, Peer, PeerOptions, StartPeer } from './peers.ts'
 
 const ROUNDS = 40
+
+/** Of a peer that is killed, so that its nodes are soon gone. */
+export const SHORT: PeerOptions = { sessionTimeout: 2000 }
+
 let run = 0
 
 export class InteropFixture {
@@ -18,6 +23,8 @@ export class InteropFixture {
   path = ''
   /** The path of a node whose data is a number. */
   counter = ''
+  /** Starts another peer. */
+  start!: StartPeer
 
   get client(): Client {
     return this.clients[0] as Client
@@ -85,31 +92,51 @@ const servers: Readonly<Record<string, () => Promise<RunningServer>>> = {
 }
 
 /**
- * Runs the suite on Apache ZooKeeper and on the embedded server, which must look like a ZooKeeper to other libraries.
+ * Runs the suite with each library on Apache ZooKeeper and on the embedded server, which must look like a ZooKeeper to
+ * other libraries.
+ * @param title begins the title of the suite, which ends with the names of the library and of the server
  */
-export function describeInterop(title: string, library: Library, suite: (all: InteropFixture) => void): void {
-  for (const [name, serve] of Object.entries(servers))
-    describe(`${title}, on ${name},`, () => suite(setUpFixture(serve, library)))
+export function describeInterop(
+  title: string,
+  libraries: readonly Library[],
+  suite: (all: InteropFixture) => void,
+): void {
+  for (const library of libraries)
+    for (const [name, serve] of Object.entries(servers))
+      describe(`${title} ${library.name}, on ${name},`, () => suite(setUpFixture(serve, library)))
+}
+
+/**
+ * Provides a library, which may have to be installed first. Skips the tests of `hook`, and says why, if the tests can do
+ * without it and this machine cannot have it. `PEERS=required` makes that an error.
+ */
+export async function provide(library: Library, hook: Context): Promise<StartPeer> {
+  hook.timeout(600_000)
+  try {
+    return await library.provide()
+  } catch (error) {
+    if (library.isOptional !== true || process.env['PEERS'] === 'required') throw error
+    console.error(`${library.name} is not tested, because it cannot be had: ${(error as Error).message}`)
+    return hook.skip()
+  }
 }
 
 /** Returns a fixture whose fields are set before each test. */
-function setUpFixture(serve: () => Promise<RunningServer>, { provide, start }: Library): InteropFixture {
+function setUpFixture(serve: () => Promise<RunningServer>, library: Library): InteropFixture {
   const all = new InteropFixture()
-  let server: RunningServer
+  let server: RunningServer | undefined
   before(async function () {
-    // The library may have to be installed first.
-    this.timeout(600_000)
-    await provide()
+    all.start = await provide(library, this)
     server = await serve()
     const { connectString } = server
     all.connectString = connectString
     all.clients = await Promise.all([1, 2].map(() => connect(connectString, { sessionTimeout: 6000 })))
-    all.peers = await Promise.all([1, 2].map(() => start(connectString)))
+    all.peers = await Promise.all([1, 2].map(() => all.start(connectString)))
     await Promise.all(all.peers.map(peer => peer.ask('session')))
   })
   after(async () => {
     await Promise.all([...all.clients, ...all.peers].map(each => each.close()))
-    await server.close?.()
+    await server?.close?.()
   })
   beforeEach(async () => {
     all.path = `/interop-${++run}`

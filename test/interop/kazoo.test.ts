@@ -4,20 +4,20 @@ import type { Client } from '../../src/index.ts'
 import { Mutex, ReadWriteLock, type MutexOptions } from '../../src/recipes/index.ts'
 import { until } from '../../environment/until.ts'
 import { expectSharedBarrier, expectSharedDoubleBarrier } from './barriers.ts'
-import { describeInterop } from './fixture.ts'
+import { describeInterop, SHORT } from './fixture.ts'
 import { ours } from './contender.ts'
-import { kazoo, Peer } from './peers.ts'
+import { kazoos } from './peers.ts'
 
 const options: MutexOptions = { dialect: 'kazoo', id: 'ours' }
 
-describeInterop('with kazoo', kazoo, all => {
+describeInterop('locks with', kazoos, all => {
   const sides = (client: Client) => new ReadWriteLock(client, all.path, { dialect: 'kazoo' })
 
   it('Lock and Mutex have one holder at a time', () =>
     all.expectNoLostUpdate([...all.ours(client => new Mutex(client, all.path, options)), ...all.theirs('lock')]))
 
   it('contenders() lists kazoo’s holder, and our waiter gets the lock when that holder is killed', async () => {
-    const victim = Peer.kazoo(all.connectString)
+    const victim = await all.start(all.connectString, SHORT)
     const node = await victim.ask('acquire', 'lock', all.path)
     const session = BigInt(await victim.ask('session'))
     const mutex = new Mutex(all.client, all.path, options)

@@ -2,8 +2,8 @@
 import { expect } from 'chai'
 import { Membership, Services, uriOf } from '../../src/recipes/index.ts'
 import { until } from '../../environment/until.ts'
-import { describeInterop } from './fixture.ts'
-import { curatorMembers, kazooMembers, Peer } from './peers.ts'
+import { describeInterop, SHORT } from './fixture.ts'
+import { curatorMembers, kazooMembers, type Peer } from './peers.ts'
 
 interface Payload {
   '@class': string
@@ -12,7 +12,7 @@ interface Payload {
 }
 const CLASS = 'MembersPeer$Payload'
 
-describeInterop('groups and services with Curator', curatorMembers, all => {
+describeInterop('groups and services with', curatorMembers, all => {
   const theirMembers = () => all.peer.ask('members', '', all.path)
 
   it('GroupMember and Membership see each other, with their data', async () => {
@@ -81,7 +81,7 @@ describeInterop('groups and services with Curator', curatorMembers, all => {
   })
 
   it('our provider notices the death of Curator’s process', async () => {
-    const victim = await curatorMembers.start(all.connectString)
+    const victim = await all.start(all.connectString, SHORT)
     await victim.ask('register', 'api', all.path, 'dying')
     await using services = new Services(all.path)
     await services.start(all.client)
@@ -92,7 +92,7 @@ describeInterop('groups and services with Curator', curatorMembers, all => {
   })
 })
 
-describeInterop('groups with kazoo', kazooMembers, all => {
+describeInterop('groups with', kazooMembers, all => {
   for (const dialect of ['party', 'shallowParty'] as const)
     it(`${dialect === 'party' ? 'Party' : 'ShallowParty'} and Membership see each other`, async () => {
       const ask = (peer: Peer | undefined, command: string, argument = '') =>

@@ -1,43 +1,32 @@
-// Peers: processes that run the real Curator or kazoo, each with its own session.
+// Peers: processes that run the real Curator, kazoo or go-zookeeper, each with its own session.
 import { fileURLToPath } from 'node:url'
-import { JavaProgram } from '../../environment/java-program.ts'
+import { JavaProgram, type JavaProgramOptions } from '../../environment/java-program.ts'
 import {
   CURATOR_JARS,
   DISCOVERY_JAR,
   provideCurator,
   provideDiscovery,
+  provideGoProgram,
   provideKazoo,
+  provideNewestCurator,
+  provideNewestKazoo,
+  type Python,
 } from '../../environment/other-libraries.ts'
 import { PYTHON } from '../../environment/needs.ts'
 import { SubprocessRpc } from '../../environment/subprocess-rpc.ts'
 import type { Contender } from './contender.ts'
 
+const fileOf = (name: string) => new URL(name, import.meta.url)
+
 /**
- * A process that executes commands, one per line. JavaPeer.java and KazooPeer.py define the commands and the kinds of
- * locks.
+ * A process that executes commands, one per line. JavaPeer.java, KazooPeer.py and GoPeer.go define the commands and the
+ * kinds of locks.
  */
 export class Peer {
   readonly #program: SubprocessRpc
 
-  private constructor(program: SubprocessRpc) {
+  constructor(program: SubprocessRpc) {
     this.#program = program
-  }
-
-  static async curator(connectString: string): Promise<Peer> {
-    const source = new URL('JavaPeer.java', import.meta.url)
-    return new Peer(await JavaProgram.start(source, { jars: CURATOR_JARS, args: [connectString] }))
-  }
-
-  /** A peer of MembersPeer.java, with groups and services instead of locks. */
-  static async curatorMembers(connectString: string): Promise<Peer> {
-    const source = new URL('MembersPeer.java', import.meta.url)
-    return new Peer(await JavaProgram.start(source, { jars: [...CURATOR_JARS, DISCOVERY_JAR], args: [connectString] }))
-  }
-
-  /** @param program KazooPeer.py has locks, MembersPeer.py has groups */
-  static kazoo(connectString: string, program = 'KazooPeer.py'): Peer {
-    const source = fileURLToPath(new URL(program, import.meta.url))
-    return new Peer(new SubprocessRpc(PYTHON, [source, connectString]))
   }
 
   /** @returns the line that the process prints as its reply */
@@ -64,22 +53,101 @@ export class Peer {
   }
 }
 
-/** How to install a library, and how to start a peer that uses it. */
-export interface Library {
-  provide: () => Promise<void>
-  start: (connectString: string) => Promise<Peer>
+export interface PeerOptions {
+  /** The name of a program of this folder, without its extension. Default: the one with locks. */
+  program?: string
+  /** In milliseconds. Default: 6000. */
+  sessionTimeout?: number
 }
 
-export const curator: Library = { provide: provideCurator, start: connectString => Peer.curator(connectString) }
+export type StartPeer = (connectString: string, options?: PeerOptions) => Promise<Peer>
+
+/** A library, and how to start its peers. */
+export interface Library {
+  name: string
+  /** Installs the library. */
+  provide: () => Promise<StartPeer>
+  /** True if the tests do without it on a machine that cannot have it. They say so. */
+  isOptional?: boolean
+}
+
+const argumentsOf = (connectString: string, { sessionTimeout = 6000 }: PeerOptions = {}) => [
+  connectString,
+  String(sessionTimeout),
+]
+
+const java =
+  (given: JavaProgramOptions): StartPeer =>
+  async (connectString, options) => {
+    const source = fileOf(`${options?.program ?? 'JavaPeer'}.java`)
+    return new Peer(await JavaProgram.start(source, { ...given, args: argumentsOf(connectString, options) }))
+  }
+
+const program = (command: string, ...args: string[]) => Promise.resolve(new Peer(new SubprocessRpc(command, args)))
+
+const python =
+  ([command, ...args]: Python): StartPeer =>
+  (connectString, options) => {
+    const source = fileURLToPath(fileOf(`${options?.program ?? 'KazooPeer'}.py`))
+    return program(command, ...args, source, ...argumentsOf(connectString, options))
+  }
+
+export const curator: Library = {
+  name: 'Curator',
+  provide: async () => {
+    await provideCurator()
+    return java({ jars: CURATOR_JARS })
+  },
+}
+
 export const kazoo: Library = {
-  provide: provideKazoo,
-  start: connectString => Promise.resolve(Peer.kazoo(connectString)),
+  name: 'kazoo',
+  provide: async () => {
+    await provideKazoo()
+    return python([PYTHON])
+  },
 }
-export const curatorMembers: Library = {
-  provide: provideDiscovery,
-  start: connectString => Peer.curatorMembers(connectString),
+
+export const newestCurator: Library = {
+  name: 'the newest Curator',
+  provide: async () => java(await provideNewestCurator()),
+  isOptional: true,
 }
-export const kazooMembers: Library = {
-  provide: provideKazoo,
-  start: connectString => Promise.resolve(Peer.kazoo(connectString, 'MembersPeer.py')),
+
+export const newestKazoo: Library = {
+  name: 'the newest kazoo',
+  provide: async () => python(await provideNewestKazoo()),
+  isOptional: true,
 }
+
+export const goZooKeeper: Library = {
+  name: 'go-zookeeper',
+  provide: async () => {
+    const compiled = await provideGoProgram(fileURLToPath(fileOf('GoPeer.go')))
+    return (connectString, options) => program(compiled, ...argumentsOf(connectString, options))
+  },
+  isOptional: true,
+}
+
+export const curators: readonly Library[] = [curator, newestCurator]
+export const kazoos: readonly Library[] = [kazoo, newestKazoo]
+
+/** The same library, whose peers have groups and services instead of locks. */
+const withMembers = (library: Library): Library => ({
+  ...library,
+  provide: async () => {
+    const start = await library.provide()
+    return (connectString, options) => start(connectString, { ...options, program: 'MembersPeer' })
+  },
+})
+
+const curatorWithDiscovery: Library = {
+  ...curator,
+  provide: async () => {
+    await provideDiscovery()
+    return java({ jars: [...CURATOR_JARS, DISCOVERY_JAR] })
+  },
+}
+
+export const curatorMembers: readonly Library[] = [curatorWithDiscovery, newestCurator].map(withMembers)
+export const kazooMembers: readonly Library[] = kazoos.map(withMembers)

@@ -35,7 +35,7 @@ for (const [library, dialect, kind] of [
   [curator, 'curator', 'mutex'],
   [kazoo, 'kazoo', 'lock'],
 ] as const)
-  describeInterop(`zkwire lock with ${dialect}`, library, all => {
+  describeInterop('zkwire lock with', [library], all => {
     it('loses no update, and takes its turn in the queue', async function () {
       this.timeout(120_000)
       const options: MutexOptions = { dialect }
