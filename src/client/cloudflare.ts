@@ -4,9 +4,8 @@ import type { Checks } from '../protocol/option-checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { cloudflare } from '../transport/cloudflare.ts'
 import type { Client } from './client.ts'
-import { openSession, type Target } from './connect.ts'
+import { openSession, type Opening, type Target } from './connect.ts'
 import { checkOptions, commonChecks, orNull, settingsOf, type CommonOptions, type Settings } from './options.ts'
-import type { Outages } from './outages.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
 import { aBoolean } from './validation.ts'
 
@@ -44,8 +43,8 @@ export async function connect(servers: string, options: ConnectOptions = {}): Pr
   return open(parseConnectString(servers), options)
 }
 
-const open = (target: Target, options: ConnectOptions, outages?: Outages): Promise<Client> =>
-  openSession(target, options, workerSettingsOf, undefined, outages)
+const open = (target: Target, options: ConnectOptions, opening?: Opening): Promise<Client> =>
+  openSession(target, options, workerSettingsOf, opening)
 
 /**
  * Runs `task` in one session after another, with the results and errors of `supervise` of `zkwire`.

@@ -12,25 +12,37 @@ import { Outages, type Outage } from './outages.ts'
 /** The servers of a session, and the root of its client in their tree. */
 export type Target = Servers & { readonly chroot: string }
 
+/** What a session needs beside its options. */
+export interface Opening {
+  /** Those of earlier sessions that this one replaces. */
+  readonly outages?: Outages | undefined
+  /**
+   * Called with the client at once, before any attempt to connect. What it calls meanwhile is sent together with the
+   * handshake: see {@link SessionSettings.sendsAhead}.
+   */
+  readonly onClient?: ((client: Client) => void) | undefined
+}
+
 /**
  * Opens a session with one of the servers. Rejects as `connect` of `zkwire` does, also for invalid options.
  * @param settingsOf checks the options of the entry point and fills in the defaults
  * @param onSession called before the promise resolves
- * @param outages those of earlier sessions that this one replaces
  */
 export function openSession<O extends CommonOptions>(
   target: Target,
   options: O,
   settingsOf: (options: O) => Settings,
+  { outages, onClient }: Opening = {},
   onSession?: (client: Client, session: Session, settings: Settings) => void,
-  outages?: Outages,
 ): Promise<Client> {
   return new Promise((resolve, reject) => {
     const settings = settingsOf(options)
+    settings.sendsAhead = onClient !== undefined
     const { clock, connectTimeout } = settings
     const signal = options.signal ?? undefined
     signal?.throwIfAborted()
     const session = openWithOutages(target, settings, outages ?? Outages.of(options, clock))
+    const client = onClient && new Client(session, settings, target.chroot)
     const end = () => {
       clock.clearTimeout(timer)
       stopListening()
@@ -47,9 +59,9 @@ export function openSession<O extends CommonOptions>(
         reject(failureOf(session, session.state))
         return
       }
-      const client = new Client(session, settings, target.chroot)
-      onSession?.(client, session, settings)
-      resolve(client)
+      const opened = client ?? new Client(session, settings, target.chroot)
+      onSession?.(opened, session, settings)
+      resolve(opened)
     }
     const onTimeout = () => {
       const detail = `${connectTimeout} ms; ${session.hosts.describeFailures()}`
@@ -58,6 +70,7 @@ export function openSession<O extends CommonOptions>(
     const timer = clock.setTimeout(onTimeout, connectTimeout)
     const stopListening = onAbort(signal, () => cancel(signal?.reason))
     session.states.on(onState)
+    if (client !== undefined) onClient?.(client)
     session.hosts.dialNext()
   })
 }

@@ -13,7 +13,7 @@ import { dialTls, type TlsOptions } from '../transport/tls.ts'
 import { shuffledLookup, systemLookup, tcp } from '../transport/tcp.ts'
 import type { Dial } from '../transport/transport.ts'
 import type { Client } from './client.ts'
-import { openSession, type Target } from './connect.ts'
+import { openSession, type Opening, type Target } from './connect.ts'
 import {
   aNumber,
   checkOptions,
@@ -23,7 +23,6 @@ import {
   type CommonOptions,
   type Settings,
 } from './options.ts'
-import type { Outages } from './outages.ts'
 import { followEnsemble } from './reconfig-following.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
 import { tlsProblem } from './tls-problem.ts'
@@ -115,14 +114,14 @@ export async function connect(servers: string, options: ConnectOptions = {}): Pr
   return open(parseConnectString(servers), options)
 }
 
-function open(target: Target, options: ConnectOptions, outages?: Outages): Promise<Client> {
+export function open(target: Target, options: ConnectOptions, opening?: Opening): Promise<Client> {
   const onSession = (client: Client, session: Session, { onUncaughtError }: Settings) => {
     // A separate view, because the caller may remove the client's own watches on that node.
     const usesTls = (options.tls ?? false) !== false
     if (options.followEnsemble === true)
       followEnsemble(client.chroot('/'), session.hosts, usesTls).catch(onUncaughtError)
   }
-  return openSession(target, options, nodeSettingsOf, onSession, outages)
+  return openSession(target, options, nodeSettingsOf, opening, onSession)
 }
 
 /**

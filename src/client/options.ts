@@ -186,6 +186,7 @@ export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
     debugLog,
     network,
     sessionTimeout,
+    sendsAhead: false,
     connectTimeout: options.connectTimeout ?? sessionTimeout,
     waitsForServers: options.connectTimeout != null,
     attemptTimeout: options.attemptTimeout ?? Math.min(sessionTimeout / 3, 5000),

@@ -1,8 +1,8 @@
 // The options of Sessions, and what its calls pass and return.
-import type { Checks } from '../protocol/option-checks.ts'
+import { mustBe, type Checks } from '../protocol/option-checks.ts'
+import { LONGEST_TIMER } from '../runtime/clock.ts'
 import type { State } from '../session/life/states.ts'
 import type { ConnectOptions } from './node.ts'
-import { aNumber } from './options.ts'
 import type { SessionTask } from './supervise.ts'
 import { aFunction, aTimeout, signalChecks, type SignalOption } from './validation.ts'
 
@@ -15,8 +15,9 @@ import { aFunction, aTimeout, signalChecks, type SignalOption } from './validati
  */
 export interface SessionsOptions extends Omit<ConnectOptions, 'signal' | 'session'> {
   /**
-   * Closes the session when no call has used it for so many milliseconds. The next call opens another one. Default: the
-   * session stays open until `close()` of `Sessions`.
+   * Closes the session when no call has used it for so many milliseconds. The next call opens another one. With 0, each
+   * call resolves when the session is closed, and `withLock()` takes three round trips. Default: the session stays open
+   * until `close()` of `Sessions`.
    */
   idleTimeout?: number | undefined
   /**
@@ -84,7 +85,10 @@ export interface SessionsStatus {
 }
 
 export const sessionsChecks: Checks<Pick<SessionsOptions, 'idleTimeout' | 'setUp'>> = {
-  idleTimeout: aNumber(),
+  idleTimeout: mustBe(
+    `a number from 0 to ${LONGEST_TIMER}`,
+    value => typeof value === 'number' && value >= 0 && value <= LONGEST_TIMER,
+  ),
   setUp: aFunction,
 }
 export const useChecks: Checks<UseOptions> = { ...signalChecks, timeout: aTimeout }

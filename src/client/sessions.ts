@@ -4,9 +4,10 @@ import { LONGEST_TIMER, readClocks, type Clock, type Timestamp } from '../runtim
 import { badArguments, ZooKeeperError } from '../protocol/index.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { remaining } from '../session/life/lease.ts'
-import type { State } from '../session/life/states.ts'
+import { isTerminal, type State } from '../session/life/states.ts'
 import { closeChecks, type Client, type CloseOptions } from './client.ts'
-import { nodeSettingsOf, supervise, type ConnectOptions } from './node.ts'
+import { nodeSettingsOf, open, supervise, type ConnectOptions } from './node.ts'
+import { UNSERVED, withOwnSession } from './own-session.ts'
 import {
   sessionsChecks,
   useChecks,
@@ -42,6 +43,8 @@ interface Run {
   next: NextSession
   /** The present session. */
   live?: Live | undefined
+  /** Resolves when the last of the sessions is closed. */
+  ended?: Promise<void>
 }
 
 /**
@@ -65,7 +68,7 @@ export class Sessions implements AsyncDisposable {
   readonly #idleTimeout: number | undefined
   readonly #setUp: SessionTask<unknown> | undefined
   #run: Run | undefined
-  /** The runs that have not ended yet. */
+  /** The runs, and the sessions of single calls, that have not ended yet. */
   readonly #runs = new Set<Promise<void>>()
   /** How many calls are in hand. */
   #uses = 0
@@ -146,7 +149,7 @@ export class Sessions implements AsyncDisposable {
     } finally {
       this.#clock.clearTimeout(timer)
       for (const stop of stops) stop()
-      this.#end()
+      await this.#end()
     }
   }
 
@@ -154,6 +157,11 @@ export class Sessions implements AsyncDisposable {
    * Runs a function while a lock is held, as `use` of a lock does. The timeout limits the wait for the session and the
    * lock together, and not the function. If the session is lost during the wait, the call waits in the next one. If it
    * is lost while the function runs, the lock is lost, and the function is not run again.
+   *
+   * With an `idleTimeout` of 0, the call opens a session of its own, unless there is one. It takes three round trips if the
+   * lock is free and its directory exists: TCP; the handshake together with the requests of the lock; the release together
+   * with the end of the session. If its connection is lost before a server has answered, its node may block the lock for
+   * the session timeout, so choose a short one.
    * @param newLock makes the lock in the session of this client
    * @throws RecipeError TIMEOUT if the lock was not free in time, LOST as `use` of the lock; otherwise as {@link use}
    * @example
@@ -171,6 +179,11 @@ export class Sessions implements AsyncDisposable {
     if (typeof fn !== 'function') throw badArguments('withLock', '', 'the last argument must be a function')
     const until = this.#clock.now() + timeout
     let left = timeout
+    if (this.#idleTimeout === 0 && this.#run === undefined && this.#setUp === undefined && !signal?.aborted) {
+      const result = await this.#inOwnSession(newLock, { timeout, signal }, fn)
+      if (result !== UNSERVED) return result
+      left = Math.max(0, until - this.#clock.now())
+    }
     for (;;) {
       let used: Client | undefined
       let hasBegun = false as boolean
@@ -232,6 +245,38 @@ export class Sessions implements AsyncDisposable {
     return this.close()
   }
 
+  async #inOwnSession<H, T>(
+    newLock: (client: Client) => UsableLock<H>,
+    { timeout, signal }: { timeout: number; signal: AbortSignal | undefined },
+    fn: (held: H) => T | Promise<T>,
+  ): Promise<T | typeof UNSERVED> {
+    if (this.#isClosed) throw closedError()
+    const until = this.#clock.now() + timeout
+    const ending = new AbortController()
+    const stops = [signal, this.#abandoned.signal].map(each => forwardAbort(each, ending))
+    const wait = { signal: ending.signal, timeout }
+    let reason: unknown
+    const onConnectionError = (error: ZooKeeperError) => {
+      reason = error
+      this.#options.onConnectionError?.(error)
+    }
+    let client!: Client
+    const onClient = (opened: Client) => {
+      client = opened
+      void this.#track(new Promise(resolve => opened.on('state', state => (isTerminal(state) ? resolve() : undefined))))
+    }
+    this.#begin()
+    try {
+      open(parseConnectString(this.#servers), { ...this.#options, onConnectionError }, { onClient }).catch(ignore)
+      const result = await withOwnSession(client, newLock, wait, this.#abandoned.signal, fn)
+      if (result === UNSERVED && this.#clock.now() >= until) throw this.#noSession(timeout, reason)
+      return result
+    } finally {
+      for (const stop of stops) stop()
+      await this.#end()
+    }
+  }
+
   // The calls in hand
 
   #begin(): void {
@@ -240,14 +285,21 @@ export class Sessions implements AsyncDisposable {
     this.#clock.clearTimeout(this.#idleTimer)
   }
 
-  #end(): void {
+  async #end(): Promise<void> {
     if (--this.#uses > 0) return
     for (const onUnused of this.#onUnused) onUnused()
-    if (this.#idleTimeout === undefined || this.#run === undefined || this.#isClosed) return
-    this.#idleTimer = this.#clock.setTimeout(() => {
+    const run = this.#run
+    if (this.#idleTimeout === undefined || run === undefined || this.#isClosed) return
+    const stop = () => {
       this.#stop()
       this.#enter('idle')
-    }, this.#idleTimeout)
+    }
+    if (this.#idleTimeout > 0) {
+      this.#idleTimer = this.#clock.setTimeout(stop, this.#idleTimeout)
+      return
+    }
+    stop()
+    await run.ended
   }
 
   /** Resolves when no call is in hand, or after the timeout. */
@@ -282,8 +334,7 @@ export class Sessions implements AsyncDisposable {
     }
   }
 
-  #noSession(timeout: number): ZooKeeperError {
-    const { reason } = this.#status
+  #noSession(timeout: number, reason = this.#status.reason): ZooKeeperError {
     const why = reason instanceof Error ? `: ${reason.message}` : ''
     const detail = `there was no session within ${timeout} ms${why}`
     return new ZooKeeperError('CONNECTIONLOSS', { op: 'use', fate: 'notSent', detail, cause: reason })
@@ -303,7 +354,6 @@ export class Sessions implements AsyncDisposable {
     const options = { ...this.#options, signal, onConnectionError }
     const supervised = supervise(this.#servers, options, (client, lost) => this.#serve(run, client, lost))
     const onEnd = (failure?: unknown) => {
-      this.#runs.delete(ended)
       const isPresent = this.#run === run
       if (isPresent) this.#run = undefined
       if (failure !== undefined) {
@@ -315,9 +365,15 @@ export class Sessions implements AsyncDisposable {
       if (this.#uses > 0) run.next.resolve(this.#start().next.promise)
       else this.#enter('idle')
     }
-    const ended: Promise<void> = supervised.then(() => onEnd(), onEnd)
-    this.#runs.add(ended)
+    run.ended = this.#track(supervised.then(() => onEnd(), onEnd))
     return run
+  }
+
+  /** Lets close() wait for a promise. */
+  #track(ended: Promise<void>): Promise<void> {
+    const tracked = ended.then(() => void this.#runs.delete(tracked))
+    this.#runs.add(tracked)
+    return tracked
   }
 
   /** Opens a new session if the process was frozen, unless this one has locks of calls in hand, or nodes of the set-up. */
@@ -381,6 +437,8 @@ export class Sessions implements AsyncDisposable {
 
 /** A function, because TypeScript does not know that a signal may abort during an await. */
 const hasAborted = (signal: AbortSignal): boolean => signal.aborted
+
+const ignore = (): void => undefined
 
 const closedError = () => new ZooKeeperError('CLOSED', { op: 'use', fate: 'notSent' })
 

@@ -5,7 +5,7 @@ import { badArguments, isCode, printable, ZooKeeperError } from '../protocol/ind
 import { backoff, LONGEST_DELAY } from '../session/servers/backoff.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { internals, type Client } from './client.ts'
-import type { Target } from './connect.ts'
+import type { Opening, Target } from './connect.ts'
 import { LostSessions } from './lost-sessions.ts'
 import type { CommonOptions, Settings } from './options.ts'
 import { Outages } from './outages.ts'
@@ -22,7 +22,8 @@ import { Outages } from './outages.ts'
  */
 export type SessionTask<T> = (client: Client, signal: AbortSignal) => T | Promise<T>
 
-type Open<O> = (target: Target, options: O, outages?: Outages) => Promise<Client>
+/** Opens a session, as an entry point does. */
+export type Open<O> = (target: Target, options: O, opening?: Opening) => Promise<Client>
 
 /** Implements supervise() for an entry point, which has its own way to open a session. */
 export async function superviseWith<O extends CommonOptions, T>(
@@ -50,7 +51,7 @@ export async function superviseWith<O extends CommonOptions, T>(
   }
   for (;;) {
     const startedAt = clock.now()
-    const client = await open(target, next, outages).catch((error: unknown) => {
+    const client = await open(target, next, { outages }).catch((error: unknown) => {
       if (!isCode(error, 'CONNECTTIMEOUT', 'NOSERVER', 'SESSIONEXPIRED')) throw error
       // Otherwise a service with a wrong port would wait for ever without any message.
       const isFirst = next === options && !isCode(error, 'SESSIONEXPIRED')

@@ -22,11 +22,11 @@ export interface ObservedFrame {
 /** Calls the option `onFrame`. The session adds its id. */
 export type FrameObserver = (frame: Omit<ObservedFrame, 'sessionId'>) => void
 
-/** Calls back for each frame of one write. */
+/** Calls back for each frame of one write. Requests may follow a connect request. */
 export function observeSent(observe: FrameObserver, bytes: Buffer, first: boolean): void {
   for (let at = 0; at < bytes.length;) {
     const end = at + 4 + bytes.readInt32BE(at)
-    observe({ from: 'client', bytes: bytes.subarray(at + 4, end), first })
+    observe({ from: 'client', bytes: bytes.subarray(at + 4, end), first: first && at === 0 })
     at = end
   }
 }

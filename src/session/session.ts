@@ -54,6 +54,11 @@ export interface SessionSettings
   sessionTimeout: number
   /** How long the first connection may take, in milliseconds. */
   connectTimeout: number
+  /**
+   * Sends the calls that wait together with the first handshake. The server reads them when it has created the session. If
+   * the connection is lost before the server's answer, the session ends, because it may exist with nodes of those calls.
+   */
+  sendsAhead: boolean
   auth: readonly Credential[]
   sasl: Mechanism | undefined
   /** In what a host is always the same server. A dial of the caller may lead to others. Default: the process. */
@@ -99,6 +104,8 @@ export class Session implements RequestsOwner, HostProviderOwner {
   #lastCause: ZooKeeperError | undefined
   /** How many attempts in a row ended because a server closed the connection during SASL. */
   #closedDuringSasl = 0
+  /** Requests were sent with a handshake that has no answer yet. */
+  #hasSentAhead = false
   #dialTimer: unknown
   #closing: Deferred | undefined
   /** True if the session was presumed lost when its end began. */
@@ -207,6 +214,15 @@ export class Session implements RequestsOwner, HostProviderOwner {
     }
   }
 
+  /** The connect request of the connection is encoded, and not sent yet. */
+  onOpened(connection: Connection): void {
+    const { sendsAhead, sasl, session, readOnly } = this.#settings
+    const isPlain = sasl === undefined && session === undefined && !readOnly && this.#credentials === undefined
+    if (!sendsAhead || !isPlain || this.state !== 'connecting') return
+    this.requests.sendQueued(connection)
+    this.#hasSentAhead = connection.inFlight > 0
+  }
+
   onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void {
     const { timeOut, readOnly } = response
     const isAlive = this.#identity.accept(response, this.lease.expired)
@@ -219,6 +235,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
       }
       return this.onSessionGone()
     }
+    this.#hasSentAhead = false
     this.#timeout = timeOut
     ClockJumps.of(this.#settings.clock).add(this.lease)
     if (this.#identity.renewsLease && this.#closing === undefined) this.lease.start(sentAt, timeOut)
@@ -289,6 +306,8 @@ export class Session implements RequestsOwner, HostProviderOwner {
     this.#onDisconnected(cause)
     // A subscriber of zkwire:disconnect may have ended the session.
     if (isTerminal(this.state)) return
+    // No later session may find a node of this one, and take it for its own.
+    if (this.#hasSentAhead) return this.#terminate('closed', cause)
     const { sasl } = this.#settings
     this.#closedDuringSasl = failure.isDuringSasl === true ? this.#closedDuringSasl + 1 : 0
     // One such end may be a fault of the network. A session that exists is kept.
@@ -452,9 +471,10 @@ export class Session implements RequestsOwner, HostProviderOwner {
       this.#sendClose(this.usableConnection)
     } else {
       this.requests.failQueued('CLOSED')
-      if (this.state === 'connecting' || this.lease.expired) this.#terminate('closed')
+      const isUnknown = this.state === 'connecting' && !this.#hasSentAhead
+      if (isUnknown || this.lease.expired) this.#terminate('closed')
       // Waits no longer than the lease, because the server may expire the session after that.
-      else this.#closeWithin(this.lease.remaining())
+      else if (this.state !== 'connecting') this.#closeWithin(this.lease.remaining())
     }
     this.lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))
     return closing

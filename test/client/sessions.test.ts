@@ -63,6 +63,23 @@ onBothServers('Sessions', (fixture, sentences) => {
     expect(first.signal.aborted).to.equal(true)
   })
 
+  itEverywhere('gives a lock in a session of its own if idleTimeout is 0, and leaves nothing', async () => {
+    const sessions = open({ idleTimeout: 0 })
+    let holders = 0
+    const calls = Array.from({ length: 20 }, () =>
+      sessions.withLock(mutex, { timeout: 30_000 }, async held => {
+        expect([++holders, held.validFor() > 0]).to.deep.equal([1, true])
+        await Promise.resolve()
+        holders--
+        return held.token
+      }),
+    )
+    expect(new Set(await Promise.all(calls)).size).to.equal(20)
+    expect(await fixture.childPaths('/lock')).to.deep.equal([])
+    expect(await sessions.use({}, client => client.state)).to.equal('connected')
+    expect(sessions.status.state).to.equal('idle')
+  })
+
   itEverywhere('rejects withLock() with TIMEOUT if the lock is taken, and does not limit its function', async () => {
     const sessions = open()
     const waiting = await sessions.withLock(mutex, { timeout: 500 }, async () => {
@@ -405,7 +422,7 @@ onBothServers('Sessions', (fixture, sentences) => {
     for (const call of wrong) expect(await failureOf(call())).to.include({ code: 'BADARGUMENTS' })
     const create = (options: object, servers = 'localhost:2181') => new Sessions(servers, options)
     for (const make of [
-      () => create({ idleTimeout: 0 }),
+      () => create({ idleTimeout: -1 }),
       () => create({ setUp: 1 }),
       () => create({ signal: stop.signal }),
       () => create({ sessionTimeOut: 1 }),

@@ -7,7 +7,7 @@ import { ServiceProcess } from '../support/service-process.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 describe('docs/service.md', () => {
-  testCodeBlocks('docs/service.md', [/^charged with true\nnull\ntrue\n$/, /^\[ 'host-1' \]\n$/])
+  testCodeBlocks('docs/service.md', [/^charged with true\nnull\ntrue\n$/, /^\[ 'host-1' \]\n$/, /^true\n$/])
 
   it('has the code of examples/web', () => {
     const code = readDocument('examples/web/src/web-service.ts')

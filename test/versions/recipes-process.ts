@@ -7,10 +7,12 @@ const [connectString = ''] = process.argv.slice(2)
 const client = await connect(connectString)
 for await (const line of createInterface({ input: process.stdin })) {
   const [name, path, number] = JSON.parse(line) as [string, string, number]
-  const reply = await (steps[name] as NonNullable<(typeof steps)[string]>).run(client, path, number).then(
-    () => 'done',
-    (error: unknown) => `!${String(error)}`,
-  )
+  const reply = await (steps[name] as NonNullable<(typeof steps)[string]>)
+    .run(client, path, number, connectString)
+    .then(
+      () => 'done',
+      (error: unknown) => `!${String(error)}`,
+    )
   await client.settled()
   console.log(reply)
 }

@@ -1,5 +1,5 @@
 // What each process does with each recipe.
-import type { Client } from '../../src/index.ts'
+import { Sessions, type Client } from '../../src/index.ts'
 import {
   Barrier,
   Counter,
@@ -24,7 +24,7 @@ export const ROUNDS = 10
 interface Step {
   /** True if the processes increment the counter, one at a time. */
   counts: boolean
-  run(client: Client, path: string, number: number): Promise<void>
+  run(client: Client, path: string, number: number, servers: string): Promise<void>
 }
 
 /** Reads the counter, and writes it plus one, without a condition: two holders at a time would lose an increment. */
@@ -60,6 +60,15 @@ export const steps: Readonly<Record<string, Step>> = {
     }
     return { acquire }
   }),
+  'Mutex, each in a session of its own': {
+    counts: true,
+    run: async (client, path, _number, servers) => {
+      const sessions = new Sessions(servers, { idleTimeout: 0 })
+      const lock = (own: Client) => new Mutex(own, `${path}/lock`)
+      for (let round = 0; round < ROUNDS; round++)
+        await sessions.withLock(lock, { timeout: 60_000 }, () => increment(client, path))
+    },
+  },
   TicketMutex: exclusive((client, path) => new TicketMutex(client, `${path}/lock`)),
   HerdMutex: exclusive((client, path) => new HerdMutex(client, `${path}/lock`)),
   EphemeralMutex: exclusive((client, path) => new EphemeralMutex(client, `${path}/lock`)),

@@ -237,11 +237,11 @@ export class MultiHeld extends Held {
 
 const isAnyLost = (held: readonly Held[]): boolean => held.some(({ signal }) => signal.aborted)
 
-/** Releases in reverse order. If one release fails, the others are released nevertheless. */
+/** Releases in reverse order, in one packet. If one release fails, the others are released nevertheless. */
 async function releaseAll(held: readonly Held[]): Promise<void> {
-  const failures: unknown[] = []
-  for (const each of held.toReversed()) await each.release().catch((error: unknown) => failures.push(error))
-  if (failures.length > 0) throw failures[0]
+  const results = await Promise.allSettled(held.toReversed().map(each => each.release()))
+  const failure = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
+  if (failure !== undefined) throw failure.reason
 }
 
 const serverPathOf = ({ client, path }: Lock) => serverPath(client, path)

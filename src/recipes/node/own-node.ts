@@ -36,6 +36,8 @@ export interface NodePlan {
   readonly isUnique: boolean
   /** The text with which the data begins, and no other node's. Undefined if the path distinguishes the node. */
   readonly mark: string | undefined
+  /** True if a server must have created the session before the path is known. */
+  readonly needsSession?: boolean
   /** With what the node's parent is created if it is missing. Undefined if {@link ensureParent} does that. */
   readonly directory?: DirectoryOptions | undefined
   /** Creates the node's missing parent, after which the node may have another path. */
@@ -145,7 +147,8 @@ export class OwnNode {
     for (;;) {
       signal.throwIfAborted()
       // A create that is queued for a connection cannot be cancelled, so wait for the connection first.
-      if (client.state === 'suspended') await client.whenConnected({ signal })
+      const mustWait = client.state === 'suspended' || (this.#plan.needsSession && client.state === 'connecting')
+      if (mustWait) await client.whenConnected({ signal })
       const { data, acl, sequenceOf, directory } = this.#plan
       const path = (this.#uncertain = this.#plan.path())
       const mode = sequenceOf ? 'ephemeralSequential' : 'ephemeral'

@@ -105,10 +105,10 @@ export class LockQueue {
   newNode({ number, ...plan }: { number?: string } & Partial<NodePlan> = {}): OwnNode {
     const { client, names, acl } = this
     const uuid = newUuid(client)
-    const name = names.prefix(uuid, client.sessionId) + (number ?? '')
     return new OwnNode({
       client,
-      path: () => join(this.directory, name),
+      path: () => join(this.directory, names.prefix(uuid, client.sessionId) + (number ?? '')),
+      needsSession: client.sessionId === 0n && names.prefix(uuid, 0n) !== names.prefix(uuid, 1n),
       data: names.areUnique ? this.#id : tag(uuid, this.#id),
       acl,
       sequenceOf: number === undefined ? names.sequenceOf : undefined,

@@ -86,7 +86,8 @@ class Evidence {
    * @param isWrite false for a sync
    */
   onLeaderAnswer(sentAt: Timestamp, now: number, isWrite: boolean): void {
-    if (isWrite && this.#next !== undefined && this.#next.at <= sentAt.now) {
+    // A write that was sent with the handshake of a new session follows the creation of the session, which a majority logs.
+    if (isWrite && this.#next !== undefined && (this.#next.at <= sentAt.now || this.#next.sentAt === sentAt)) {
       if (this.#advances(this.#next)) this.start = this.#next.sentAt
       this.#next = undefined
     }

@@ -96,9 +96,9 @@ export const locks: readonly PlantedBug[] = [
   {
     file: 'src/recipes/locks/multi-lock.ts',
     caughtBy: 'test/recipes/locks/multi-lock.test.ts',
-    bug: 'a MultiLock stops at the first refused release, and keeps the locks after it',
-    from: 'await each.release().catch((error: unknown) => failures.push(error))',
-    to: 'await each.release()',
+    bug: 'a MultiLock does not report that the release of one of its locks was refused',
+    from: 'if (failure !== undefined) throw failure.reason',
+    to: '',
   },
   {
     file: 'src/recipes/locks/multi-lock.ts',

@@ -211,6 +211,16 @@ describe('a lease', () => {
       expect(start()).to.equal(0)
     })
 
+    it('starts at the handshake also by a write that was sent with it, and not by a read', () => {
+      const sentAt = readClocks(clock)
+      lease.start(sentAt, T)
+      lease.renew(sentAt)
+      lease.renewByLeader(sentAt, false)
+      expect([lease.remaining(), lease.confirmedFor() > 0]).to.deep.equal([0, false])
+      lease.renewByLeader(sentAt, true)
+      expect([lease.remaining(), lease.confirmedFor() > 0]).to.deep.equal([T, true])
+    })
+
     it('starts at a packet when a sync, sent more than a quarter of T after its answer, and then a write are answered', async () => {
       const sentAt = clock.now()
       await byLeader(true)
