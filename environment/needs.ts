@@ -224,6 +224,7 @@ const terminalProgram = (name: string, why: string) =>
   debian(name, { name, why, isInstalled: hasFile(`/usr/bin/${name}`) })
 
 export const tcpdump = terminalProgram('tcpdump', 'captures what `zkwire explain` reads')
+export const tshark = terminalProgram('tshark', 'reads captures with the dissector of `zkwire wireshark`')
 export const tmux = terminalProgram('tmux', 'the terminal of the interactive shell')
 export const shells = [
   terminalProgram('zsh', 'completes the words of `zkwire`'),
@@ -320,7 +321,7 @@ export const suites: Readonly<Record<string, readonly Need[]>> = {
   test: [siteTools, zookeeper, jdk],
   'test:bench': [zookeeper],
   'test:browser': [zookeeper, chromium],
-  'test:cli': [zookeeper, jdk, curator, kazoo, tcpdump, tmux, ...shells],
+  'test:cli': [zookeeper, jdk, curator, kazoo, tcpdump, tshark, tmux, ...shells],
   'test:ensemble': [zookeeper, webFrameworks],
   'test:exploration': [],
   'test:interop': [

@@ -19,6 +19,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   watch: async () => (await import('./commands/watch.ts')).watch,
   explain: async () => (await import('./commands/explain.ts')).explain,
   trace: async () => (await import('./commands/trace.ts')).trace,
+  wireshark: async () => (await import('./commands/wireshark.ts')).wireshark,
   export: async () => (await import('./commands/export.ts')).exportNodes,
   import: async () => (await import('./commands/import.ts')).importNodes,
   diff: async () => (await import('./commands/diff.ts')).diff,
