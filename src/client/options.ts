@@ -91,8 +91,8 @@ export interface CommonOptions {
    */
   clock?: Clock | undefined
   /**
-   * Returns random numbers in [0, 1), for the order of hosts, pauses, nonces and UUIDs. Default: the cryptographic
-   * generator of the runtime.
+   * Returns random numbers in [0, 1), for the order of hosts, pauses, nonces and UUIDs. No two clients may get the same
+   * ones, because recipes tell the nodes of clients apart by UUIDs. Default: the cryptographic generator of the runtime.
    */
   random?: Random | undefined
   /**

@@ -4,7 +4,7 @@ import { connect, type Client } from '../../src/index.ts'
 import type { Member } from '../../src/server/index.ts'
 import type { Ensemble } from '../../environment/ensemble.ts'
 import { until } from '../../environment/until.ts'
-import { inOrder } from '../recipes/sessions.ts'
+import { inOrder } from '../support/seeded-random.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 import type { Stage, Way } from './lease-schedule.ts'
 

@@ -1,5 +1,6 @@
 // Opens a test's sessions and closes them all after it.
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
+import { inOrder } from '../support/seeded-random.ts'
 
 /**
  * Options for sessions whose server is killed and restarted. While Apache's server has no database yet, it refuses a
@@ -7,13 +8,6 @@ import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
  * neither a reply nor an end of the connection.
  */
 export const SHORT_ATTEMPTS: ConnectOptions = { attemptTimeout: 1500 }
-
-/** Returns random numbers with which `connect` tries that many servers in the given order. */
-export function inOrder(servers: number): () => number {
-  let draws = 0
-  // The shuffle of the servers draws once for each server except the first. Later draws are random.
-  return () => (++draws < servers ? 0.999 : Math.random())
-}
 
 export class Sessions implements AsyncDisposable {
   readonly #open = new Set<Client>()

@@ -17,3 +17,13 @@ export const seed = seedOf(process.env['SEED'] ?? '1')
 fc.configureGlobal({ seed })
 
 export const oneOf = <T>(random: Random, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
+
+/**
+ * Returns random numbers with which `connect` tries that many servers in the given order.
+ * @param later what follows: it must differ from client to client, because their uuids are made of it
+ */
+export function inOrder(servers: number, later: Random = Math.random): Random {
+  let draws = 0
+  // The shuffle of the servers draws once for each server except the first.
+  return () => (++draws < servers ? 0.999 : later())
+}

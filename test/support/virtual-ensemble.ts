@@ -2,6 +2,7 @@
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import { Server, type Member, type ServerOptions } from '../../src/server/index.ts'
 import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { inOrder, seededRandom } from './seeded-random.ts'
 
 /** The servers' tickTime in milliseconds. */
 export const TICK = 1000
@@ -61,8 +62,7 @@ export class VirtualEnsemble {
     const client = await connect(members.map(({ connectString }) => connectString).join(','), {
       dial: this.server.dial,
       clock: this.clock,
-      // Keeps the order of the servers.
-      random: () => 0.999,
+      random: inOrder(members.length, seededRandom(this.#clients.length)),
       sessionTimeout: 10_000,
       ...options,
     })

@@ -272,17 +272,26 @@ export class OwnNode {
       sequenceOf ? listChildren(client, directory) : { children: [nameOf(path)] },
     ])
     const names = children.filter(name => name.startsWith(nameOf(path)))
-    if (mark === undefined) return names[0] === undefined ? undefined : this.#found(join(directory, names[0]))
+    if (mark === undefined) {
+      for (const name of names) {
+        const found = await this.#found(join(directory, name))
+        if (found !== undefined) return found
+      }
+      return undefined
+    }
     const nodes = await readNodes(client, directory, names)
     return nodes.find(({ data, stat }) => stat.ephemeralOwner === client.sessionId && isMarked(data, mark))
   }
 
-  /** Does not read the data, because the ACL may forbid that. */
+  /**
+   * Does not read the data, because the ACL may forbid that. The name is not enough: clients whose random numbers are the
+   * same draw the same uuids.
+   */
   async #found(path: string): Promise<Found | undefined> {
     const { client } = this.#plan
     try {
       const stat = await client.exists(path)
-      return stat === null ? undefined : { path, stat }
+      return stat?.ephemeralOwner === client.sessionId ? { path, stat } : undefined
     } catch (error) {
       // The server may refuse exists() (ZOOKEEPER-2590). Without the node's Stat there is no token, so delete the node.
       if (isCode(error, 'NOAUTH')) await client.delete(path)

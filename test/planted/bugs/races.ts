@@ -93,8 +93,8 @@ export const races: readonly PlantedBug[] = [
     file: 'src/recipes/node/own-node.ts',
     caughtBy,
     bug: 'a contender whose reply was lost adopts the node of another one',
-    from: 'children.filter(name => name.startsWith(nameOf(path)))',
-    to: 'children.filter(name => sequenceOf?.(name) !== undefined)',
+    from: 'for (const name of names) {\n        const found = await this.#found(join(directory, name))',
+    to: 'for (const name of children) {\n        const at = join(directory, name)\n        const found = { path: at, stat: (await client.exists(at)) as Stat }',
   },
   {
     file: 'src/recipes/node/own-node.ts',

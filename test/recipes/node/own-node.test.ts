@@ -2,8 +2,9 @@ import { expect } from 'chai'
 import { connect, ZooKeeperError } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { OwnNode, type NodePlan } from '../../../src/recipes/node/own-node.ts'
+import { Mutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { failureOf } from '../../support/settled.ts'
+import { failureOf, trackSettled } from '../../support/settled.ts'
 import { opcodesInto } from '../../support/sent-opcodes.ts'
 
 const plan = {
@@ -30,6 +31,22 @@ describe('OwnNode', () => {
     expect(await client.exists('/node2147483647')).not.to.equal(null)
     await ownNode.remove()
     expect(await client.exists('/node2147483647')).to.equal(null)
+  })
+
+  it('does not take the node of another session for its own if both draw the same random numbers', async () => {
+    await using server = await Server.start({ listen: false })
+    const open = () => connect(server.connectString, { dial: server.dial, random: () => 0.5 })
+    await using holder = await open()
+    await using client = await open()
+    const held = await new Mutex(holder, '/lock').acquire()
+    const { triggered } = server.faults.ignore('create')
+    const next = new Mutex(client, '/lock').acquire()
+    const isSettled = trackSettled(next)
+    await triggered
+    while (!isSettled() && (await holder.getChildren('/lock')).children.length < 2) await client.whenConnected()
+    expect(isSettled()).to.equal(false)
+    await held.release()
+    await (await next).release()
   })
 
   it('repeats the caller’s read after REQUESTTIMEOUT from create, because the first read may have preceded the create', async () => {
