@@ -8,9 +8,9 @@ import type { Session } from '../session/session.ts'
 import { srvLookup, type SrvLookup } from '../session/servers/srv.ts'
 import { newSrvHosts } from '../session/servers/srv-hosts.ts'
 import { resolveSrv, type SrvRecord } from '../transport/srv.ts'
-import { detectPlaintext, detectTls } from '../transport/tls-mismatch.ts'
-import { dialTls, type TlsOptions } from '../transport/tls.ts'
-import { shuffledLookup, systemLookup, tcp } from '../transport/tcp.ts'
+import { detectTls } from '../transport/tls-mismatch.ts'
+import type { TlsOptions } from '../transport/tls.ts'
+import { tcp } from '../transport/tcp.ts'
 import type { Dial } from '../transport/transport.ts'
 import type { Client } from './client.ts'
 import { openSession, type Opening, type Target } from './connect.ts'
@@ -25,7 +25,7 @@ import {
 } from './options.ts'
 import { followEnsemble } from './reconfig-following.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
-import { tlsProblem } from './tls-problem.ts'
+import { askingTlsDial, tlsDial } from './tls-dial.ts'
 import { aBoolean, aFunction } from './validation.ts'
 
 /**
@@ -39,9 +39,12 @@ export interface ConnectOptions extends CommonOptions {
   /**
    * Uses TLS 1.2 or later, and never plaintext. Pass true, or options of node:tls (`ca`, `cert`, `key`, …). The
    * server's certificate must be valid, and for the host in the connect string, unless `rejectUnauthorized: false` is
-   * set here. Default false: plaintext.
+   * set here. Pass a function if the certificates change: it is called for each connection, may return a promise, and
+   * must be done within `attemptTimeout`. If it throws, or if TLS fails with its options, the client tries again, also
+   * in `connect()` until `connectTimeout`. If it returns no options, or one of a wrong type, that is an error as of an
+   * invalid certificate. Default false: plaintext.
    */
-  tls?: boolean | TlsOptions | undefined
+  tls?: boolean | TlsOptions | (() => TlsOptions | Promise<TlsOptions>) | undefined
   /**
    * Opens the byte streams to servers. Cannot be combined with `tls`. Default: TCP through node:net, or with `tls` TLS
    * through node:tls.
@@ -78,8 +81,8 @@ const isDomain = (value: unknown): boolean => typeof value === 'string' && /^[^\
 const checks: Checks<ConnectOptions> = orNull({
   ...commonChecks,
   tls: mustBe(
-    'true, false or options of node:tls',
-    value => ['boolean', 'object'].includes(typeof value) && !Array.isArray(value),
+    'true, false, options of node:tls or a function that returns them',
+    value => ['boolean', 'object', 'function'].includes(typeof value) && !Array.isArray(value),
   ),
   dial: aFunction,
   followEnsemble: aBoolean,
@@ -179,7 +182,9 @@ export const srvLookupOf = (options: ConnectOptions): SrvLookup =>
 function requiredDomainOf({ tls, srvDomain }: ConnectOptions): string | undefined {
   if (srvDomain != null) return srvDomain
   if (!tls) return undefined
-  const { servername, checkServerIdentity, rejectUnauthorized } = tls === true ? ({} as TlsOptions) : tls
+  // What a function will return is not known yet.
+  const given: TlsOptions = typeof tls === 'object' ? tls : {}
+  const { servername, checkServerIdentity, rejectUnauthorized } = given
   const isChecked = servername == null && checkServerIdentity == null && rejectUnauthorized !== false
   return isChecked ? '' : undefined
 }
@@ -197,14 +202,11 @@ function dialOf(options: ConnectOptions): Dial {
   if (dial !== undefined && tls !== false) throw bad('tls is for the default dial only: let your dial speak TLS itself')
   if (dial !== undefined) return dial
   if (tls === false) return detectTls(random === systemRandom ? dialTcpShuffled : tcp({ random }))
-  const given: TlsOptions = tls === true ? {} : tls
-  const problem = tlsProblem(given)
-  if (problem !== undefined) throw bad(`tls.${problem}`)
+  if (typeof tls === 'function') return askingTlsDial(tls, random)
   try {
-    return detectPlaintext(dialTls({ ...given, lookup: given.lookup ?? shuffledLookup(systemLookup, random) }))
+    return tlsDial(tls === true ? {} : tls, random)
   } catch (error) {
-    // If an argument has a wrong type, the message of node:tls contains the value, which may be a passphrase.
-    throw bad(`tls: ${(error as Error).message.replace(/\bReceived .*/s, '').trim()}`)
+    throw bad((error as Error).message)
   }
 }
 

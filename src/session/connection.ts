@@ -385,7 +385,10 @@ export class Connection implements TransportHandler {
   // The end
 
   #failClosed(cause?: Error): void {
-    if (this.#stage === DIALLING && cause !== undefined) return this.#endWith(failureToOpen(cause), cause)
+    // TLS 1.3 is open for the client before the server has refused its certificate.
+    const isRefused = this.#stage < ESTABLISHED && !isSilent(cause)
+    if (cause !== undefined && (this.#stage === DIALLING || isRefused))
+      return this.#endWith(failureToOpen(cause), cause)
     if (this.#stage === ESTABLISHED)
       return this.#endWith({ ...temporary('the server closed the connection during SASL'), isDuringSasl: true }, cause)
     this.fail(this.#stage < ESTABLISHED ? CLOSED_EARLY : 'the server closed the connection', cause)

@@ -81,7 +81,9 @@ describe('an option of tls', () => {
 
   it('is refused if all of them are an array', async () => {
     const error = await connect(server.connectString, { tls: [] as TlsOptions }).catch((error: unknown) => error)
-    expect(String(error)).to.match(/BADARGUMENTS: .*tls must be true, false or options of node:tls, not an array/)
+    expect(String(error)).to.match(
+      /BADARGUMENTS: .*tls must be true, false, options of node:tls or a function that returns them, not an array/,
+    )
   })
 
   const checks: Record<string, [(...values: never[]) => unknown, RegExp]> = {
@@ -161,5 +163,73 @@ describe('an option of tls', () => {
         if (sent === undefined) expect(error).to.have.property('code')
         else expect([error, names]).to.deep.equal([undefined, sent])
       })
+  })
+
+  describe('of a function', () => {
+    const valid = () => ({ ca: ca.cert })
+    const errorOf = (tls: unknown, options: ConnectOptions = {}) =>
+      connect(server.connectString, { ...options, tls } as ConnectOptions).then(
+        zk => zk.close().then(() => undefined),
+        (error: unknown) => error as ZooKeeperError,
+      )
+
+    const failures: Record<string, (error: Error) => unknown> = {
+      throws: error => {
+        throw error
+      },
+      rejects: error => Promise.reject(error),
+      'returns half of a certificate': () => ({ ca: ca.cert, cert: ca.cert.slice(0, 100) }),
+      'returns a certificate without its authority': () => ({}),
+    }
+    for (const [title, fails] of Object.entries(failures)) {
+      it(`is asked for again if the function ${title}`, async () => {
+        let calls = 0
+        const missing = Object.assign(new Error('ECONNREFUSED'), { code: 'ECONNREFUSED' })
+        expect(await errorOf(() => (++calls < 3 ? fails(missing) : valid()))).to.equal(undefined)
+        expect(calls).to.equal(3)
+      })
+
+      it(`is asked for until connect() ends if the function ${title} each time`, async () => {
+        const stop = new AbortController()
+        const messages: string[] = []
+        const onConnectionError = ({ code, message }: ZooKeeperError) => {
+          if (messages.push(`${code} ${message}`) === 3) stop.abort('enough')
+        }
+        const unreadable = Object.assign(new Error('no\u0007file'), { code: 'ENOENT' })
+        const options = { connectTimeout: 600_000, onConnectionError, signal: stop.signal }
+        expect(await errorOf(() => fails(unreadable), options)).to.equal('enough')
+        expect(messages).to.have.length(3)
+        for (const message of messages)
+          expect(message)
+            .to.match(/^NOSERVER .*(tls: (no.*file|tls: )|TLS: )/)
+            .and.not.include('\u0007')
+      })
+    }
+
+    for (const value of [undefined, null, true, 'pem', [], { servername: 5 }, { host: 'x' }, { ca: 5 }, { hints: 'x' }])
+      it(`ends connect() at once if the function returns ${JSON.stringify(value)}`, async () => {
+        const error = await errorOf(() => Promise.resolve(value), { connectTimeout: 600_000 })
+        expect(error?.code).to.equal('PROTOCOL')
+        expect(error?.message).to.match(/function tls returned|tls: |TLS: /)
+      })
+
+    it('opens no connection if the attempt is over when the function returns', async () => {
+      const stop = new AbortController()
+      let answer: (options: TlsOptions) => void = () => undefined
+      let looksUp = 0
+      const asked = new Promise<void>(resolve => {
+        const ask = () => {
+          resolve()
+          return new Promise<TlsOptions>(resolve => (answer = resolve))
+        }
+        const options = { tls: ask, signal: stop.signal, attemptTimeout: 600_000, connectTimeout: 600_000 }
+        connect('localhost:1', options).catch(() => undefined)
+      })
+      await asked
+      stop.abort()
+      answer({ lookup: () => void looksUp++ })
+      await new Promise(resolve => setImmediate(resolve))
+      expect(looksUp).to.equal(0)
+    })
   })
 })

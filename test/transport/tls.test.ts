@@ -1,5 +1,7 @@
 // TLS with real servers, whose certificates are valid or invalid, and the errors that result.
 import { expect } from 'chai'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { once } from 'node:events'
 import { connect as connectTcp, createServer as createTcpServer, type AddressInfo, Socket, type Server } from 'node:net'
 import {
@@ -224,7 +226,7 @@ describe('TLS', function () {
     })
   })
 
-  describe('through a TLS proxy to a real server', () => {
+  describe('through a proxy to a real server', () => {
     const proxies: Server[] = []
     const callers = new Set<Socket>()
     afterEach(() => {
@@ -242,16 +244,18 @@ describe('TLS', function () {
     ): Promise<TlsServer> => {
       const proxy = createTlsServer({ ...serverCertificate, ...options }, socket => {
         onSocket(socket)
-        const upstream = connectTcp(plain.port, plain.host)
-        socket.pipe(upstream).pipe(socket)
-        for (const [from, to] of [
-          [socket, upstream],
-          [upstream, socket],
-        ] as const)
-          from.on('error', () => undefined).on('close', () => to.destroy())
+        pipeBoth(socket, connectTcp(plain.port, plain.host))
       })
       await listening(proxy)
       return proxy
+    }
+    const pipeBoth = (socket: Socket, upstream: Socket) => {
+      socket.pipe(upstream).pipe(socket)
+      for (const [from, to] of [
+        [socket, upstream],
+        [upstream, socket],
+      ] as const)
+        from.on('error', () => undefined).on('close', () => to.destroy())
     }
     const listening = async (proxy: Server) => {
       proxies.push(proxy)
@@ -278,6 +282,56 @@ describe('TLS', function () {
       await zk.exists('/')
       expect(zk.state).to.equal('connected')
       await zk.close()
+    })
+
+    it('keeps the session while files with the certificate are replaced under load', async () => {
+      const next = await ca.issue('next', 'DNS:client')
+      const last = await ca.issue('last', 'DNS:client')
+      const [certFile, keyFile] = [join(ca.directory, 'rotated.crt'), join(ca.directory, 'rotated.key')]
+      const write = async (cert: string, key: string) => {
+        await writeFile(certFile, cert)
+        await writeFile(keyFile, key)
+      }
+      await write(clientCertificate.cert, clientCertificate.key)
+      const tls = async () => ({ ca: ca.cert, cert: await readFile(certFile), key: await readFile(keyFile) })
+      const proxy = createTcpServer(socket => {
+        const upstream = connectTcp(demanding.securePort, '127.0.0.1')
+        pipeBoth(socket, upstream)
+      })
+      await listening(proxy)
+      const failures: string[] = []
+      const onConnectionError = ({ message }: Error) => void failures.push(message)
+      const zk = await connect(`127.0.0.1:${portOf(proxy)}`, { ...PATIENT, tls, onConnectionError })
+      const { sessionId } = zk
+      await zk.create('/rotated')
+      const stop = new AbortController()
+      let writes = 0
+      const load = (async () => {
+        for (; !stop.signal.aborted; writes++) await zk.retry(() => zk.setData('/rotated', String(writes)))
+      })()
+      for (const [name, { cert, key }, before] of [
+        ['next', next, clientCertificate],
+        ['last', last, next],
+      ] as const) {
+        // First half a file, then the key of another certificate, as a rotation may leave them for a moment.
+        for (const [half, problem] of [
+          [cert.slice(0, 300), /tls: /],
+          [cert, /mismatch/],
+        ] as const) {
+          await write(half, before.key)
+          failures.length = 0
+          for (const caller of callers) caller.destroy()
+          await until(() => failures.some(failure => problem.test(failure)))
+        }
+        await write(cert, key)
+        const known = writes
+        await until(() => writes > known + 10)
+        expect((await zk.whoAmI()).map(({ user }) => user)).to.include(`CN=${name}`)
+      }
+      stop.abort()
+      await load
+      expect(zk.sessionId).to.equal(sessionId)
+      await works(zk)
     })
 
     it('sends the server name of a host name, and none for an address', async () => {

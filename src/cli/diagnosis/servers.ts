@@ -12,7 +12,7 @@ export async function serversOf(connectString: string): Promise<readonly Address
 }
 
 /** Returns the options of node:tls for a host: its name is sent to the server, unless it is an address. */
-export const tlsFor = (host: string, tls: boolean | TlsOptions | null | undefined): TlsOptions => ({
+export const tlsFor = (host: string, tls: unknown): TlsOptions => ({
   ...(typeof tls === 'object' ? tls : {}),
   ...(isIP(host) === 0 ? { servername: host } : {}),
 })
