@@ -1,4 +1,4 @@
-// Sends real signals to the services of the README's section "Shut down", in child processes.
+// Sends real signals to the services of docs/supervise.md, in child processes.
 import { expect } from 'chai'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { until } from '../environment/until.ts'
 /** The default session timeout of a client, ms. The node of a service that just dies stays at the server for so long. */
 const SESSION_TIMEOUT = 30_000
 
-const blocks = codeBlocks('README.md').filter(({ heading }) => heading === 'Shut down')
+const blocks = codeBlocks('docs/supervise.md').filter(({ heading }) => heading === 'Shut down')
 const services = [
   { kind: 'lock', directory: '/locks/service', code: blocks[0]?.code ?? '' },
   { kind: 'leader', directory: '/election', code: blocks[1]?.code ?? '' },
@@ -53,7 +53,7 @@ class Service {
 const GRACEFUL = { code: 0, signal: null, output: '' }
 
 for (const { kind, directory, code } of services)
-  describe(`a service with a ${kind}, as the README shows it`, function () {
+  describe(`a service with a ${kind}, as docs/supervise.md shows it`, function () {
     this.timeout(60_000)
     let server: ApacheZooKeeper
     let observer: Client

@@ -13,7 +13,6 @@ import { laidOutEntry } from './api/declaration.ts'
 import { addressesOf, ApiPages, folderOf, type ApiPage } from './api/pages.ts'
 import { readReference, type EntryPoint } from './api/reference.ts'
 import { groups, guides } from './contents.ts'
-import { sectionsOf } from './document.ts'
 import { examples } from './examples.ts'
 import { openHighlighter } from './highlight.ts'
 import { home } from './home.ts'
@@ -125,11 +124,10 @@ export async function buildSite(playground: string): Promise<Site> {
     found.push(...passages.map(passage => foundBy(passage, path, guide.title)))
   }
 
-  const opening = sectionsOf(documents.get('README.md') ?? '')[0]?.text.replace(/^# .*\n/, '') ?? ''
   const homeTitle = 'zkwire: ZooKeeper for TypeScript'
   const homeDescription = 'A ZooKeeper client with locks and leader election that stay correct under faults'
   const homePage = { path: 'index.html', title: homeTitle, description: homeDescription, kind: 'home' }
-  pages.push({ ...homePage, content: home(opening, markdown, linkingOf('README.md')) })
+  pages.push({ ...homePage, content: home(documents.get('README.md') ?? '', markdown, linkingOf('README.md')) })
 
   const shown = examples(exampleFiles, markdown)
   pages.push({

@@ -26,23 +26,26 @@ export const groups: readonly GuideGroup[] = [
     guides: [
       {
         ...{ name: 'start', title: 'Start', about: 'Install it, and hold a lock in ten lines' },
-        ...{ document: README, sections: ['', 'Install', 'In a web service', 'A ZooKeeper for tests'] },
+        ...{
+          document: README,
+          sections: ['', 'In a web service', 'When something fails', 'A ZooKeeper for tests', 'Command line'],
+        },
       },
       {
         ...{ name: 'nodes', title: 'Nodes and watches', about: 'Sessions, calls, errors, and what a watch tells' },
-        ...{ document: README, sections: ['Nodes and watches'] },
+        document: 'docs/nodes.md',
       },
       {
-        ...{ name: 'services', title: 'Services', about: 'Survive the loss of a session, and end properly' },
-        ...{ document: README, sections: ['A service', 'Shut down'] },
+        ...{ name: 'services', title: 'One loop', about: 'Survive the loss of a session, and end properly' },
+        document: 'docs/supervise.md',
       },
       {
         ...{ name: 'service', title: 'In a web service', about: 'One object for all handlers: locks, reads, health' },
         document: 'docs/service.md',
       },
       {
-        ...{ name: 'recipes', title: 'Recipes', about: 'All recipes in one table, and a first lock' },
-        ...{ document: README, sections: ['Locks'] },
+        ...{ name: 'recipes', title: 'Recipes', about: 'All recipes in one table' },
+        ...{ document: README, sections: ['I want to …', 'One lock in three languages'] },
       },
       {
         ...{
@@ -112,14 +115,14 @@ export const groups: readonly GuideGroup[] = [
       {
         ...{
           name: 'connect',
-          title: 'Options and states',
-          about: 'All options of connect(), and the states of a session',
+          title: 'Connect',
+          about: 'Options and states, many servers, TLS, passwords',
         },
         document: 'docs/connect.md',
       },
       {
-        ...{ name: 'ensembles', title: 'Ensembles and security', about: 'Many servers, TLS, SASL, and old versions' },
-        ...{ document: README, sections: ['Ensembles', 'TLS', 'Authentication', 'Versions of ZooKeeper'] },
+        ...{ name: 'versions', title: 'Versions', about: 'Of ZooKeeper and Node, what is stable, and for how long' },
+        document: 'docs/versions.md',
       },
       {
         ...{ name: 'keeper', title: 'On ClickHouse Keeper', about: 'What works, from which version of Keeper on' },
@@ -195,14 +198,6 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/protocol.md',
       },
       {
-        ...{
-          name: 'wire',
-          title: 'Watching the wire',
-          about: 'Frames, statistics and diagnostics of a running client',
-        },
-        ...{ document: README, sections: ['The wire'] },
-      },
-      {
         ...{ name: 'teaching', title: 'Teach it', about: 'Ninety minutes: a plan, questions, exercises, a sheet' },
         document: 'docs/teaching.md',
       },
@@ -221,4 +216,4 @@ export const groups: readonly GuideGroup[] = [
 export const guides: readonly Guide[] = groups.flatMap(group => group.guides)
 
 /** The sections of the README that are on no page: they are for readers of the repository. */
-export const leftOut = ['What a herd costs', 'Tests', 'License']
+export const leftOut = ['Versions', 'Pages', 'License']

@@ -1,14 +1,16 @@
 // The start page. Its texts come from the README.
 import { html, type Html } from '../../bench/report/html.ts'
 import { groups } from './contents.ts'
+import { sectionsOf } from './document.ts'
 import type { Linking, Markdown } from './markdown.ts'
 
-/** @param opening the text of the README before its first section, without its title */
-export function home(opening: string, markdown: Markdown, linking: Linking): Html {
+/** Makes the start page of the README's title, opening and pictures. */
+export function home(readme: string, markdown: Markdown, linking: Linking): Html {
+  const opening = sectionsOf(readme)[0]?.text.replace(/^# .*\n/, '') ?? ''
   const about = (paragraph: string) => markdown.renderInline(paragraph.replaceAll('\n', ' '), linking)
   const [lead = ''] = opening.trim().split('\n\n')
   const code = commentsAbove(/```ts\n([^]*?)```/.exec(opening)?.[1] ?? '')
-  const pictures = [...opening.matchAll(/!\[([^\]]+)\]\(([^)]+)\)/g)].map(([, caption = '', file = '']) => ({
+  const pictures = [...readme.matchAll(/!\[([^\]]+)\]\(([^)]+)\)/g)].map(([, caption = '', file = '']) => ({
     caption: caption.replaceAll('\n', ' '),
     file,
   }))

@@ -11,7 +11,7 @@ import { connect } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/index.ts'
-import { readDocument } from '../support/document.ts'
+import { readDocument, testCodeBlocks } from '../support/document.ts'
 
 const page = readDocument('docs/observability.md')
 
@@ -70,6 +70,8 @@ async function live(): Promise<void> {
 }
 
 describe('docs/observability.md', () => {
+  testCodeBlocks('docs/observability.md', [/exists \{path: "\/zookeeper"/])
+
   it('shows the code of the examples', () => {
     for (const file of ['prometheus', 'log'])
       expect(page).to.include(`\`\`\`js\n${readDocument(`examples/observability/${file}.js`)}\`\`\``)
