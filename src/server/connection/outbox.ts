@@ -82,7 +82,8 @@ export class Outbox {
   }
 
   pause(): void {
-    this.#resume ??= this.hold()
+    // The first one, so that a reply which a fault releases meanwhile is not sent either.
+    this.#resume ??= this.hold(0)
   }
 
   resume(): void {
@@ -92,12 +93,13 @@ export class Outbox {
 
   /**
    * Holds all bytes queued from now on until the returned function is called.
-   * Bytes queued before do not wait for this hold.
+   * Bytes queued before do not wait for this hold, unless they are held already.
+   * @param index the place among the other holds. Default: the last
    */
-  hold(): () => void {
+  hold(index = this.#holds.length): () => void {
     this.#flush()
     const hold = { isActive: true, chunks: [] }
-    this.#holds.push(hold)
+    this.#holds.splice(index, 0, hold)
     return () => {
       hold.isActive = false
       this.#flush()

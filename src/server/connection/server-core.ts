@@ -106,10 +106,11 @@ export class ServerCore {
     for (const connection of this.connections) connection.pause()
   }
 
-  /** Executes the requests received during the pause. */
-  resume(): void {
+  /** Executes the requests received during the pause. Returns false if onTransaction has paused the server again. */
+  resume(): boolean {
     this.#isPaused = false
-    for (const connection of [...this.connections]) connection.resume()
+    for (const connection of [...this.connections]) if (!this.isPaused) connection.resume()
+    return !this.isPaused
   }
 
   stop(): void {

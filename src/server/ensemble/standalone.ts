@@ -97,9 +97,7 @@ export class Standalone implements Cluster, LeaderServerOwner, Role {
   }
 
   resume(): void {
-    if (!this.core.isPaused) return
-    this.core.resume()
-    this.leader.resume()
+    if (this.core.isPaused && this.core.resume()) this.leader.resume()
   }
 
   stop(): void {

@@ -139,8 +139,8 @@ export const server: readonly PlantedBug[] = [
     file: 'src/server/ensemble/standalone.ts',
     caughtBy: 'test/server/virtual-time.test.ts',
     bug: 'resume() expires sessions before it executes the requests that kept them alive',
-    from: '    this.core.resume()\n    this.leader.resume()',
-    to: '    this.leader.resume()\n    this.core.resume()',
+    from: 'if (this.core.isPaused && this.core.resume()) this.leader.resume()',
+    to: 'if (this.core.isPaused) this.leader.resume()\n    if (this.core.isPaused) this.core.resume()',
   },
   {
     file: 'src/server/database/transaction.ts',
