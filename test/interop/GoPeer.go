@@ -30,15 +30,25 @@ func open() {
 	}
 }
 
+// ErrNoServer ends the requests that wait while the first attempt to reconnect fails.
+func isTransient(err error) bool {
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer)
+}
+
 // The library does not repeat a request whose connection was lost.
 func retry(request func() error) error {
 	for {
 		err := request()
-		if !errors.Is(err, zk.ErrConnectionClosed) {
+		if !isTransient(err) {
 			return err
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+func answered() error {
+	_, _, err := conn.Exists("/")
+	return err
 }
 
 // An error of Lock may leave its node in the queue, where only the end of the session removes it.
@@ -50,7 +60,11 @@ func acquire(path string) error {
 			locks[path] = lock
 			return nil
 		}
-		if !errors.Is(err, zk.ErrConnectionClosed) {
+		if !isTransient(err) {
+			return err
+		}
+		// Close sends nothing while there is no connection.
+		if err := retry(answered); err != nil {
 			return err
 		}
 		conn.Close()
@@ -71,7 +85,7 @@ func execute(command, kind, path, argument string) (string, error) {
 	switch command {
 	case "session":
 		// The id is known when a request was answered.
-		err := retry(func() error { _, _, err := conn.Exists("/"); return err })
+		err := retry(answered)
 		return strconv.FormatInt(conn.SessionID(), 10), err
 	case "read":
 		var data []byte

@@ -5,6 +5,7 @@ import sys
 import threading
 
 from kazoo.client import KazooClient
+from kazoo.recipe.lock import Lock, ReadLock, WriteLock
 
 logging.basicConfig(level=logging.ERROR)
 client = KazooClient(hosts=sys.argv[1], timeout=int(sys.argv[2]) / 1000)
@@ -15,10 +16,15 @@ double_barriers = {}
 elections = {}
 
 
+class SharedLock(Lock):
+    _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES = ["-lock-"]
+
+
 def lock(kind, path):
     if (kind, path) not in locks:
-        make = {"lock": client.Lock, "read": client.ReadLock, "write": client.WriteLock}[kind]
-        locks[kind, path] = make(path, "kazoo")
+        make = {"lock": Lock, "shared": SharedLock, "read": ReadLock, "write": WriteLock}[kind]
+        locks[kind, path] = make(client, path, "kazoo")
     return locks[kind, path]
 
 

@@ -72,3 +72,22 @@ export async function incrementAll(
 /** How often the lock passed from one contender to another. */
 export const handOverCount = (increments: readonly Increment[]): number =>
   increments.filter(({ name }, i) => i > 0 && name !== increments[i - 1]?.name).length
+
+/** Counts the holders of a lock, as the process of the test sees them: from the end of acquire() to the begin of release(). */
+export class Holders {
+  /** The most that held the lock at the same time. */
+  most = 0
+  /** How often the lock was held. */
+  turns = 0
+  #inside = 0
+
+  /** Acquires the lock, runs the function, and releases the lock. */
+  async turn(contender: Contender, whileHeld: () => unknown): Promise<void> {
+    await contender.acquire()
+    this.turns++
+    this.most = Math.max(this.most, ++this.#inside)
+    await whileHeld()
+    this.#inside--
+    await contender.release()
+  }
+}

@@ -14,6 +14,8 @@ import {
 } from '../../environment/other-libraries.ts'
 import { PYTHON } from '../../environment/needs.ts'
 import { SubprocessRpc } from '../../environment/subprocess-rpc.ts'
+import type { CounterFormat } from '../../src/recipes/data/counter-format.ts'
+import type { DialectName } from '../../src/recipes/queue/dialect.ts'
 import type { Contender } from './contender.ts'
 
 const fileOf = (name: string) => new URL(name, import.meta.url)
@@ -65,8 +67,13 @@ export type StartPeer = (connectString: string, options?: PeerOptions) => Promis
 /** A library, and how to start its peers. */
 export interface Library {
   name: string
+  language: 'Java' | 'Python' | 'Go'
   /** Installs the library. */
   provide: () => Promise<StartPeer>
+  /** What its default program calls its lock, and the dialect of a Mutex that shares it. */
+  lock: { kind: string; dialect: DialectName }
+  /** What its default program calls a counter, and the format of a Counter that shares it. */
+  counter?: { kind: string; format: CounterFormat }
   /** True if the tests do without it on a machine that cannot have it. They say so. */
   isOptional?: boolean
 }
@@ -94,6 +101,9 @@ const python =
 
 export const curator: Library = {
   name: 'Curator',
+  language: 'Java',
+  lock: { kind: 'mutex', dialect: 'curator' },
+  counter: { kind: 'long', format: 'int64' },
   provide: async () => {
     await provideCurator()
     return java({ jars: CURATOR_JARS })
@@ -102,6 +112,9 @@ export const curator: Library = {
 
 export const kazoo: Library = {
   name: 'kazoo',
+  language: 'Python',
+  lock: { kind: 'lock', dialect: 'kazoo' },
+  counter: { kind: 'decimal', format: 'decimal' },
   provide: async () => {
     await provideKazoo()
     return python([PYTHON])
@@ -109,12 +122,14 @@ export const kazoo: Library = {
 }
 
 export const newestCurator: Library = {
+  ...curator,
   name: 'the newest Curator',
   provide: async () => java(await provideNewestCurator()),
   isOptional: true,
 }
 
 export const newestKazoo: Library = {
+  ...kazoo,
   name: 'the newest kazoo',
   provide: async () => python(await provideNewestKazoo()),
   isOptional: true,
@@ -122,6 +137,8 @@ export const newestKazoo: Library = {
 
 export const goZooKeeper: Library = {
   name: 'go-zookeeper',
+  language: 'Go',
+  lock: { kind: 'lock', dialect: 'curator' },
   provide: async () => {
     const compiled = await provideGoProgram(fileURLToPath(fileOf('GoPeer.go')))
     return (connectString, options) => program(compiled, ...argumentsOf(connectString, options))

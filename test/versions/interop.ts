@@ -7,26 +7,26 @@ import type { Subject } from './subject.ts'
 
 const ROUNDS = 10
 
-interface Partner {
-  library: Library
-  kind: string
-  dialect: 'curator' | 'kazoo'
-}
-
-const partners: Readonly<Record<string, Partner>> = {
-  'kazoo’s Lock': { library: kazoo, kind: 'lock', dialect: 'kazoo' },
-  'Curator’s InterProcessMutex': { library: curator, kind: 'mutex', dialect: 'curator' },
+const partners: Readonly<Record<string, Library>> = {
+  'kazoo’s Lock': kazoo,
+  'Curator’s InterProcessMutex': curator,
 }
 
 export function interopSuite(subject: Subject): void {
-  for (const [name, { library, kind, dialect }] of Object.entries(partners)) {
+  for (const [
+    name,
+    {
+      provide,
+      lock: { kind, dialect },
+    },
+  ] of Object.entries(partners)) {
     it(`Mutex and ${name} lose no update, and leave nothing behind`, async function () {
       // The library may have to be installed first.
       this.timeout(600_000)
       // Curator 5 needs a server of 3.5.
       if (dialect === 'curator' && !subject.has('creates with a Stat, containers, removal of watches, TLS'))
         return this.skip()
-      const start = await library.provide()
+      const start = await provide()
       const { client, path, server } = subject
       const counter = `${path}/counter`
       const lock = `${path}/lock`

@@ -1,6 +1,6 @@
 // `zkwire lock` in one queue with contenders of Curator, kazoo and our library.
 import { expect } from 'chai'
-import { Mutex, type MutexOptions } from '../../../src/recipes/index.ts'
+import { Mutex } from '../../../src/recipes/index.ts'
 import type { Client } from '../../../src/index.ts'
 import { handOverCount, incrementAll, type Contender } from '../../interop/contender.ts'
 import { describeInterop } from '../../interop/fixture.ts'
@@ -31,17 +31,14 @@ function shell(name: string, client: Client, args: readonly string[]): Contender
   }
 }
 
-for (const [library, dialect, kind] of [
-  [curator, 'curator', 'mutex'],
-  [kazoo, 'kazoo', 'lock'],
-] as const)
+for (const library of [curator, kazoo])
   describeInterop('zkwire lock with', [library], all => {
     it('loses no update, and takes its turn in the queue', async function () {
       this.timeout(120_000)
-      const options: MutexOptions = { dialect }
+      const { dialect, kind } = library.lock
       const args = [all.path, '--dialect', dialect, '--server', all.connectString]
       const contenders = [
-        ...all.ours(client => new Mutex(client, all.path, options)),
+        ...all.ours(client => new Mutex(client, all.path, { dialect })),
         ...all.theirs(kind),
         ...all.clients.map((client, i) => shell(`shell ${i}`, client, args)),
       ]
