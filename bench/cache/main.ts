@@ -1,4 +1,4 @@
-// `npm run bench:cache`: loads one tree into a Cache and into Curator's CuratorCache, each in a process of its own, and
+// `npm run bench -- cache`: loads one tree into a Cache and into Curator's CuratorCache, each in a process of its own, and
 // compares time and memory. See bench/README.md.
 // May import: src/index.ts, src/recipes/index.ts, environment.
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// The part of a result that is compared, so that results of `npm start` and of `npm run bench:peers` are compared in one
+// The part of a result that is compared, so that results of `npm start` and of `npm run bench -- peers` are compared in one
 // way. Pure.
 import { nameOf } from '../harness/server.ts'
 import { bytes } from '../output/figures.ts'

@@ -1,4 +1,4 @@
-// `npm run bench:compare -- OLDER NEWER`: compares two results, of `npm start` or of `npm run bench:peers`.
+// `npm run bench -- compare OLDER NEWER`: compares two results, of `npm start` or of `npm run bench -- peers`.
 // May import: bench/harness/server.ts, bench/output, bench/peers/libraries.ts, bench/peers/result.ts.
 import { runProgram } from '../output/interrupted.ts'
 import { asResult, PEERS, readHeader } from '../output/result.ts'
@@ -15,7 +15,7 @@ async function readDigest(file: string): Promise<Digest> {
   return result.what === PEERS ? peersDigest(asPeersResult(file, result)) : digestOf(asResult(file, result))
 }
 
-await runProgram('npm run bench:compare', async () => {
+await runProgram('npm run bench -- compare', async () => {
   const options = parseOptions(process.argv.slice(2))
   if (options === 'help') {
     process.stdout.write(help)
@@ -23,7 +23,8 @@ await runProgram('npm run bench:compare', async () => {
   }
   const { files, failIfWorse } = options
   const [older, newer] = [await readDigest(files[0]), await readDigest(files[1])]
-  if (older.what !== newer.what) throw new Error('one of the results is of npm run bench:peers, and the other is not')
+  if (older.what !== newer.what)
+    throw new Error('one of the results is of npm run bench -- peers, and the other is not')
   process.stdout.write(comparisonTable(older, newer))
   if (failIfWorse === undefined) return 0
   const { isWorse, sentences } = verdictOf(judge(older, newer, failIfWorse), failIfWorse)

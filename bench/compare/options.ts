@@ -1,4 +1,4 @@
-// The command line of `npm run bench:compare`.
+// The command line of `npm run bench -- compare`.
 import { parsed, UsageError } from '../output/usage.ts'
 
 /** The exit code if the newer result is worse. A comparison that failed exits with 1. */
@@ -10,9 +10,9 @@ export interface Options {
   failIfWorse: number | undefined
 }
 
-export const help = `npm run bench:compare -- OLDER NEWER [options]
+export const help = `npm run bench -- compare OLDER NEWER [options]
 
-Compares two results of npm start, or of npm run bench:peers: what they measured, and
+Compares two results of npm start, or of npm run bench -- peers: what they measured, and
 whether their server, machine and versions are the same. See bench/README.md.
 
   --fail-if-worse N%       exit with ${WORSE_EXIT_CODE} if an exact count (notifications, frames, bytes) grew

@@ -1,4 +1,4 @@
-// The options that share the sessions out over processes and machines, and the command line of `npm run bench:join`.
+// The options that share the sessions out over processes and machines, and the command line of `npm run bench -- join`.
 import { parseConnectString } from '../../src/session/servers/connect-string.ts'
 import { parsed, UsageError, wholeNumber } from '../output/usage.ts'
 import type { Meeting } from './meeting.ts'
@@ -16,7 +16,7 @@ type Values = Readonly<Record<string, string | boolean | undefined>> & {
 /** The options that choose a server which other machines cannot reach, or another kind of run. */
 const EXCLUDED = ['apache', 'ensemble', 'threads']
 
-export const joinHelp = `npm run bench:join -- SERVERS/PATH [options]
+export const joinHelp = `npm run bench -- join SERVERS/PATH [options]
 
 Takes part in a run of several machines, which meet at this path of a ZooKeeper. One of
 them organizes the run: npm start -- --join SERVERS/PATH --machines N. See bench/README.md.
@@ -47,7 +47,7 @@ export function fleetOf(values: Values): { meeting: Meeting; machines: number } 
   if (join === undefined && machines === undefined) return undefined
   if (join === undefined) throw new UsageError('--machines has an effect only with --join')
   if (machines === undefined)
-    throw new UsageError('--join needs --machines: npm run bench:join takes part in the run of another machine')
+    throw new UsageError('--join needs --machines: npm run bench -- join takes part in the run of another machine')
   for (const name of EXCLUDED)
     if (values[name] !== undefined)
       throw new UsageError(`--join and --${name} exclude each other: pass only one of them`)

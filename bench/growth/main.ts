@@ -1,4 +1,4 @@
-// `npm run bench:growth`: measures whether costs stay flat as calls, watches, sessions and frames grow. See
+// `npm run bench -- growth`: measures whether costs stay flat as calls, watches, sessions and frames grow. See
 // bench/README.md.
 // May import: bench/harness, bench/measure/statistics.ts, bench/output, bench/processes, bench/report,
 // bench/throughput/verdict.ts, src/index.ts.
@@ -31,6 +31,6 @@ Plots: ${relative('.', options.report)}
   return findings.every(({ isFlat }) => isFlat) ? 0 : 1
 }
 
-const options = parseOrExit('npm run bench:growth', parseOptions)
+const options = parseOrExit('npm run bench -- growth', parseOptions)
 if (options === 'help') process.stdout.write(help)
 else process.exitCode = await main(options)

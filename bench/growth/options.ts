@@ -1,4 +1,4 @@
-// The command line of `npm run bench:growth`.
+// The command line of `npm run bench -- growth`.
 import { fileURLToPath } from 'node:url'
 import { UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
 import { workloads, populations } from './workloads.ts'
@@ -14,7 +14,7 @@ const FULL = { rounds: 7, warmUp: 600, span: 150 }
 const QUICK = { rounds: 5, warmUp: 150, span: 40 }
 const results = (name: string) => fileURLToPath(new URL(`../results/${name}`, import.meta.url))
 
-export const help = `npm run bench:growth -- [options]
+export const help = `npm run bench -- growth [options]
 
 Measures whether the cost of an operation stays the same as the number of calls in flight,
 registered watches and open sessions grows, and as frames get larger. Prints a verdict for

@@ -1,4 +1,4 @@
-// `npm run bench:cli`: how much longer `zkwire get` takes than an empty program of Node, from start to end.
+// `npm run bench -- cli`: how much longer `zkwire get` takes than an empty program of Node, from start to end.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'

@@ -1,4 +1,4 @@
-// `npm run bench:server`: the time to start, use and close an embedded server in a test. The folder holds small
+// `npm run bench -- server`: the time to start, use and close an embedded server in a test. The folder holds small
 // benchmarks, each a single program. The first server is listed separately, because V8 has not compiled the code yet.
 // May import: bench/measure/statistics.ts, bench/throughput/verdict.ts, environment, src/index.ts, src/server/index.ts,
 // esbuild.

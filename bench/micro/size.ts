@@ -1,4 +1,4 @@
-// `npm run size`: bundles small programs with the built package, and prints their sizes.
+// `npm run bench -- size`: bundles small programs with the built package, and prints their sizes.
 import { build, type Metafile } from 'esbuild'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

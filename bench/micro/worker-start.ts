@@ -1,4 +1,4 @@
-// `npm run bench:worker`: the processor time in which workerd, the runtime of Cloudflare Workers, starts a worker with
+// `npm run bench -- worker`: the processor time in which workerd, the runtime of Cloudflare Workers, starts a worker with
 // the client. `-- old=bundle.js` also starts another bundle, such as one of an older commit.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// The reader's own numbers: the fields of the report's form, and the options of `npm run bench:forecast`. Pure, and free of
+// The reader's own numbers: the fields of the report's form, and the options of `npm run bench -- forecast`. Pure, and free of
 // modules of Node.js, because the report's page uses it too.
 import { CONDITIONS, MOST_SESSIONS, type Conditions } from './forecast.ts'
 

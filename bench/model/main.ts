@@ -1,4 +1,4 @@
-// `npm run bench:forecast`: says from the figures of an earlier run at which number of contenders a lock breaks, and which
+// `npm run bench -- forecast`: says from the figures of an earlier run at which number of contenders a lock breaks, and which
 // one to take. Measures nothing.
 import { runProgram } from '../output/interrupted.ts'
 import { readResult } from '../output/result.ts'
@@ -8,7 +8,7 @@ import { adviceOf } from './advice.ts'
 import { modelOf } from './model.ts'
 import { help, parseOptions } from './options.ts'
 
-await runProgram('npm run bench:forecast', async () => {
+await runProgram('npm run bench -- forecast', async () => {
   const options = parseOptions(process.argv.slice(2))
   if (options === 'help') {
     process.stdout.write(help)

@@ -1,4 +1,4 @@
-// The command line of `npm run bench:forecast`.
+// The command line of `npm run bench -- forecast`.
 import { fileURLToPath } from 'node:url'
 import { parsed, UsageError } from '../output/usage.ts'
 import { LOCK_NAMES, USUAL_LOCK } from './advice.ts'
@@ -22,7 +22,7 @@ const fieldHelp = FIELDS.map(field => {
   return `  ${`--${field.option} N`.padEnd(22)} ${field.label} (${standard})\n`
 }).join('')
 
-export const help = `npm run bench:forecast -- [LOCK] [options]
+export const help = `npm run bench -- forecast [LOCK] [options]
 
 Is my herd a problem? Says at which number of contenders your lock breaks, and which one
 to take. A lock breaks if passing it on takes longer than a client holds it. Measures

@@ -160,13 +160,13 @@ export const readResult = async (file: string): Promise<Result> => asResult(file
 
 /** @throws Error that names the file, if it holds no result of this format */
 export function asResult(file: string, result: Header): Result {
-  if (result.what === PEERS) throw new Error(`${file} is a result of npm run bench:peers, and not of npm start`)
+  if (result.what === PEERS) throw new Error(`${file} is a result of npm run bench -- peers, and not of npm start`)
   if (result.format !== FORMAT)
     throw new Error(`${file} is not a result of this benchmark, or a result of another version`)
   return result as Result
 }
 
-/** What a result of `npm run bench:peers` says that it is. */
+/** What a result of `npm run bench -- peers` says that it is. */
 export const PEERS = 'zkwire peers'
 
 /** What the first lines of each result say. The rest is not checked yet. */

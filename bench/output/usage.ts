@@ -32,7 +32,7 @@ export function parseOrExit<T>(command: string, parse: (args: readonly string[])
 
 /** Prints the message and exits with 2. */
 export function exitWithUsageError(command: string, { message }: UsageError): never {
-  process.stderr.write(`${message} (see ${command} -- --help)\n`)
+  process.stderr.write(`${message} (see ${command}${command.includes(' -- ') ? '' : ' --'} --help)\n`)
   process.exit(2)
 }
 

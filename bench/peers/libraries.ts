@@ -1,4 +1,4 @@
-// `npm run bench:peers`: the locks of other libraries beside ours, through the same counting proxy, on one server.
+// `npm run bench -- peers`: the locks of other libraries beside ours, through the same counting proxy, on one server.
 // This file: the libraries and their recipes.
 // May import: bench/harness, bench/measure, bench/output, bench/report, src/index.ts, src/protocol/index.ts,
 // src/runtime/shuffle.ts, environment.

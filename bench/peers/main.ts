@@ -1,4 +1,4 @@
-// `npm run bench:peers`: measures the locks of other libraries beside ours.
+// `npm run bench -- peers`: measures the locks of other libraries beside ours.
 import { relative } from 'node:path'
 import { serverFor } from '../harness/server.ts'
 import { runProgram } from '../output/interrupted.ts'
@@ -44,7 +44,7 @@ How to read the figures: bench/README.md
 const isIncomplete = ({ recipes }: PeersResult['libraries'][number]): boolean =>
   recipes.some(({ failure }) => failure !== undefined)
 
-await runProgram('npm run bench:peers', async stop => {
+await runProgram('npm run bench -- peers', async stop => {
   const args = process.argv.slice(2)
   const options = parseOptions(args)
   if (options !== 'help') return main(options, args, stop)

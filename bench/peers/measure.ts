@@ -68,7 +68,7 @@ export async function measurePeers(
     format: PEERS_FORMAT,
     what: PEERS,
     date: new Date().toISOString(),
-    commandLine: ['npm run bench:peers', ...(named.length > 0 ? ['--'] : []), ...named].join(' '),
+    commandLine: ['npm run bench -- peers', ...named].join(' '),
     ended: failures.size === 0 ? 'complete' : `without ${[...failures.keys()].join(', ')}`,
     seconds: Math.round(performance.now() / 1000),
     seed: options.seed,

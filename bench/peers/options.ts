@@ -1,4 +1,4 @@
-// The command line of `npm run bench:peers`.
+// The command line of `npm run bench -- peers`.
 import { fileURLToPath } from 'node:url'
 import { isWhole, numberOf, sizesOf, valuesOf } from '../output/usage.ts'
 import type { Provision } from './provide.ts'
@@ -20,7 +20,7 @@ const DEFAULTS = {
   json: fileURLToPath(new URL('../results/peers.json', import.meta.url)),
 }
 
-export const help = `npm run bench:peers -- [options]
+export const help = `npm run bench -- peers [options]
 
 Measures the locks of Curator, kazoo, ZooKeeper and others beside ours, on an Apache
 ZooKeeper that it starts, in five minutes. The first lines of the output say what that

@@ -1,4 +1,4 @@
-// The report of `npm run bench:peers`: one release of each lock, frame by frame, and all figures.
+// The report of `npm run bench -- peers`: one release of each lock, frame by frame, and all figures.
 import type { Step } from './contest.ts'
 import { roundTripsAt, type PeersResult } from './result.ts'
 import { all, exponent, peersCaveats } from './table.ts'

@@ -1,4 +1,4 @@
-// The result of `npm run bench:peers`, as JSON.
+// The result of `npm run bench -- peers`, as JSON.
 import { median, powerOf, type Power } from '../measure/statistics.ts'
 import type { Recording } from '../measure/recording.ts'
 import { PEERS, readHeader, type Header, type Machine } from '../output/result.ts'
@@ -129,7 +129,7 @@ export const readPeersResult = async (file: string): Promise<PeersResult> => asP
 
 /** @throws Error that names the file, if it holds no result of this format */
 export function asPeersResult(file: string, result: Header): PeersResult {
-  if (result.what !== PEERS) throw new Error(`${file} is not a result of npm run bench:peers`)
+  if (result.what !== PEERS) throw new Error(`${file} is not a result of npm run bench -- peers`)
   if (result.format !== PEERS_FORMAT) throw new Error(`${file} is a result of another version`)
   return result as PeersResult
 }

@@ -1,4 +1,4 @@
-// `npm run bench:restart`: restarts three servers one after the other under services of zkwire, kazoo and Curator, and
+// `npm run bench -- restart`: restarts three servers one after the other under services of zkwire, kazoo and Curator, and
 // measures how long each service is without a leader. See bench/README.md.
 // May import: src/index.ts, src/recipes/index.ts, environment.
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// `npm run bench:calls`: compares the cost of calls with that of another commit. See bench/README.md.
+// `npm run bench -- calls`: compares the cost of calls with that of another commit. See bench/README.md.
 import { loadavg } from 'node:os'
 import { thisMachine } from '../output/result.ts'
 import { exitWithUsageError, parseOrExit, UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
@@ -8,7 +8,7 @@ import { referenceTo, type Reference } from './reference.ts'
 import { measureInTurns } from './turns.ts'
 import { workloads, type Sample, type SubjectName, type Workload } from './workloads.ts'
 
-const COMMAND = 'npm run bench:calls'
+const COMMAND = 'npm run bench -- calls'
 
 const help = `${COMMAND} -- [options]
 

@@ -1,4 +1,4 @@
-// `npm run bench:count`: counts what a call and a hand-over cost, without a clock, and writes the counts to counts.json. A test
+// `npm run bench -- count`: counts what a call and a hand-over cost, without a clock, and writes the counts to counts.json. A test
 // compares them, so that no change makes a call more expensive unseen. With the name of a call, such as getData, also
 // prints the functions that it enters.
 import { fork } from 'node:child_process'

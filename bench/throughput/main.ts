@@ -1,4 +1,4 @@
-// `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process.
+// `npm run bench -- throughput`: compares the cost of calls with other clients, each measurement in a separate process.
 // See bench/method.md.
 // May import: bench/measure/statistics.ts, bench/output, bench/processes, src/index.ts, src/protocol/index.ts,
 // src/recipes/index.ts, src/server/index.ts, environment.
@@ -67,6 +67,6 @@ ${verdictTableOf(verdicts)}
 `)
 }
 
-const options = parseOrExit('npm run bench:throughput', parseOptions)
+const options = parseOrExit('npm run bench -- throughput', parseOptions)
 if (options === 'help') process.stdout.write(help)
 else await main(options)

@@ -1,4 +1,4 @@
-// The command line of `npm run bench:throughput`.
+// The command line of `npm run bench -- throughput`.
 import { pathToFileURL } from 'node:url'
 import { UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
 import { subjects, workloads, type SubjectName, type Workload } from './workloads.ts'
@@ -18,7 +18,7 @@ export interface Options {
   execArgv: string[]
 }
 
-export const help = `npm run bench:throughput -- [options]
+export const help = `npm run bench -- throughput [options]
 
 Compares the cost of a call in this client with a raw socket that sends prepared frames,
 npm node-zookeeper-client, npm zookeeper and, for a lock, Curator. Measures them in turns.

@@ -1,4 +1,4 @@
-// `npm run bench:playground`: how often Chromium draws the playground with 60 clients, on one core.
+// `npm run bench -- playground`: how often Chromium draws the playground with 60 clients, on one core.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Checks the report of `npm run bench:peers` in a browser.
+// Checks the report of `npm run bench -- peers` in a browser.
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'

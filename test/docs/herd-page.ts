@@ -19,7 +19,7 @@ const NAMES = {
 type Name = keyof typeof NAMES
 const LOCKS = Object.keys(NAMES) as Name[]
 
-/** @param peers the result of `npm run bench:peers` */
+/** @param peers the result of `npm run bench -- peers` */
 /** @param large a run whose largest size is ten times that of `result` */
 export function herdPage(result: Result, peers: PeersResult, large: Result): string {
   const sizes = [...new Set(result.cells.map(({ size }) => size))].sort((a, b) => a - b)
@@ -53,7 +53,7 @@ export function herdPage(result: Result, peers: PeersResult, large: Result): str
 
 **Is my herd a problem?** In the repository, this command says at how many contenders your lock breaks, and which one to take:
 
-    npm run bench:forecast -- HerdMutex --contenders 500 --hold 100 --round-trip 0.5
+    npm run bench -- forecast HerdMutex --contenders 500 --hold 100 --round-trip 0.5
 
 Its first line is: *${verdict ?? ''}* The two times are in milliseconds, and \`--help\` lists the other numbers. It measures nothing: it uses
 the figures of this page.

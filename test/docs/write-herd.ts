@@ -1,5 +1,5 @@
 // Rewrites docs/herd.md from docs/herd.json, docs/peers.json and docs/forecast.json, results of `npm start -- --apache --json
-// docs/herd.json`, of `npm run bench:peers --json docs/peers.json`, and of the command in docs/forecast.json:
+// docs/herd.json`, of `npm run bench -- peers --json docs/peers.json`, and of the command in docs/forecast.json:
 // node --import tsx test/docs/write-herd.ts
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// `npm run bench:peers` with the real libraries, on Apache ZooKeeper.
+// `npm run bench -- peers` with the real libraries, on Apache ZooKeeper.
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ const main = fileURLToPath(new URL('../../bench/peers/main.ts', import.meta.url)
 const SIZES = [2, 4]
 const RECIPES = ['c-mutex', 'c-semaphore', 'c-read', 'z-lock', 'k-lock', 'k-semaphore', 'n-lock', 'n-herd']
 
-describe('npm run bench:peers', function () {
+describe('npm run bench -- peers', function () {
   this.timeout(300_000)
 
   let server: Server

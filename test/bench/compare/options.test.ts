@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { help, parseOptions } from '../../../bench/compare/options.ts'
 import { itRejects } from '../rejects.ts'
 
-describe('the command line of npm run bench:compare', () => {
+describe('the command line of npm run bench -- compare', () => {
   it('has two results, and the growth that is a failure', () => {
     expect(parseOptions(['a.json', 'b.json'])).to.deep.equal({ files: ['a.json', 'b.json'], failIfWorse: undefined })
     expect(parseOptions(['a', 'b', '--fail-if-worse', '12.5%'])).to.include({ failIfWorse: 0.125 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { joinHelp, parseJoin } from '../../../bench/fleet/options.ts'
 import { itRejects } from '../rejects.ts'
 
-describe('the command line of npm run bench:join', () => {
+describe('the command line of npm run bench -- join', () => {
   it('has the servers and the path at which the machines meet, and a number of processes', () => {
     const meeting = { servers: 'zk1:2181,zk2', path: '/run' }
     expect(parseJoin(['zk1:2181,zk2/run'])).to.deep.equal({ meeting, processes: 2 })

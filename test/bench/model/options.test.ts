@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { help, parseOptions } from '../../../bench/model/options.ts'
 import { itRejects } from '../rejects.ts'
 
-describe('the command line of npm run bench:forecast', () => {
+describe('the command line of npm run bench -- forecast', () => {
   it('takes numbers in the units of its fields, and the conditions of a reader who gives none', () => {
     const usual = parseOptions([])
     expect(usual).to.include({ lock: 'HerdMutex', contenders: 1000 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { help, parseOptions } from '../../../bench/peers/options.ts'
 import { UsageError } from '../../../bench/output/usage.ts'
 
-describe('the command line of npm run bench:peers', () => {
+describe('the command line of npm run bench -- peers', () => {
   it('has a default for every option', () => {
     const options = parseOptions([])
     expect(options).to.deep.include({ sizes: [2, 10, 50, 100], seconds: 240, zooLock: undefined, tables: false })

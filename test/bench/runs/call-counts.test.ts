@@ -1,4 +1,4 @@
-// What a call costs, counted without a clock. It changes only on purpose: `npm run bench:count` writes the new counts.
+// What a call costs, counted without a clock. It changes only on purpose: `npm run bench -- count` writes the new counts.
 import { expect } from 'chai'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ describe('the cost of a call', () => {
     const { calls } = await writtenCounts()
     const withoutBytes = (all: Record<string, object>) =>
       Object.fromEntries(Object.entries(all).map(([call, counts]) => [call, { ...counts, bytes: undefined }]))
-    expect(withoutBytes(countsOf(counted)), 'run `npm run bench:count` if you mean to change it').to.deep.equal(
+    expect(withoutBytes(countsOf(counted)), 'run `npm run bench -- count` if you mean to change it').to.deep.equal(
       withoutBytes(calls),
     )
   })
@@ -37,7 +37,7 @@ describe('the cost of a call', () => {
     const { grants } = await writtenCounts()
     expect(Object.keys(counted.grants)).to.deep.equal(Object.keys(grants))
     for (const [lock, { functions, ...counts }] of Object.entries(counted.grants)) {
-      const message = `${lock}: run \`npm run bench:count\` if you mean to change it`
+      const message = `${lock}: run \`npm run bench -- count\` if you mean to change it`
       expect({ ...counts, functions: grants[lock]?.functions }, message).to.deep.equal(grants[lock])
       expect(functions, message).to.be.closeTo(grants[lock]?.functions ?? NaN, functions / 100)
     }
@@ -48,7 +48,7 @@ describe('the cost of a call', () => {
     if (node !== thisNode) this.skip()
     for (const [call, { counts }] of Object.entries(counted.calls)) {
       const bytes = calls[call]?.bytes ?? NaN
-      const message = `${call}: run \`npm run bench:count\` if you mean to change it`
+      const message = `${call}: run \`npm run bench -- count\` if you mean to change it`
       expect(counts.bytes, message).to.be.closeTo(bytes, bytes / 100)
     }
   })

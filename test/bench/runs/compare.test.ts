@@ -11,7 +11,7 @@ import { startProgram } from './program.ts'
 const herd = fileURLToPath(new URL('../../../docs/herd.json', import.meta.url))
 const peers = fileURLToPath(new URL('../../../docs/peers.json', import.meta.url))
 
-describe('npm run bench:compare', function () {
+describe('npm run bench -- compare', function () {
   this.timeout(60_000)
 
   let directory: string
@@ -60,7 +60,7 @@ describe('npm run bench:compare', function () {
   it('rejects results of two kinds, and a file that is not a result, in one line', async () => {
     const mixed = await compare(herd, peers)
     expect(mixed).to.include({ exitCode: 1, stdout: '' })
-    expect(mixed.stderr).to.equal('one of the results is of npm run bench:peers, and the other is not\n')
+    expect(mixed.stderr).to.equal('one of the results is of npm run bench -- peers, and the other is not\n')
     const { exitCode, stdout, stderr } = await compare(fileURLToPath(import.meta.url), herd)
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
     expect(stderr).to.match(/^[^\n]*compare\.test\.ts: [^\n]+\n$/)

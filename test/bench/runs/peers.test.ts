@@ -13,7 +13,7 @@ import { readPeersResult, talliesOf } from '../../../bench/peers/result.ts'
 import { connect } from '../../../src/index.ts'
 import { until } from '../../../environment/until.ts'
 
-describe('npm run bench:peers', function () {
+describe('npm run bench -- peers', function () {
   this.timeout(60_000)
 
   const progress = new Progress({ write: () => undefined })
@@ -70,7 +70,7 @@ describe('npm run bench:peers', function () {
       })
     expect(result.watchesAtEnd).to.equal(0)
     expect(result.recordings).to.have.length(3)
-    expect(result.commandLine, 'no path of this machine').to.equal('npm run bench:peers -- --tables')
+    expect(result.commandLine, 'no path of this machine').to.equal('npm run bench -- peers --tables')
     expect(await rootNodes()).to.deep.equal([])
     const page = await peersReportOf(result)
     for (const { id } of available.provided.keys().next().value?.recipes ?? [])

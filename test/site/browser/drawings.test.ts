@@ -7,7 +7,7 @@ import { startChromium } from '../../../environment/chromium.ts'
 
 const program = join(import.meta.dirname, '../../../site/playground/draw-rate.ts')
 
-describe('npm run bench:playground', () => {
+describe('npm run bench -- playground', () => {
   // Installs Chromium if it is missing.
   before(async () => (await startChromium()).close())
 

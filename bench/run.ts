@@ -1,0 +1,41 @@
+// `npm run bench -- NAME`: runs one of the programs below, with the rest of the command line. Without a name it lists them.
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** The file of each program, from the root of the repository, and what it is for. */
+const programs: Readonly<Record<string, { file: string; about: string; needsDist?: true }>> = {
+  peers: { file: 'bench/peers/main.ts', about: 'the locks of other libraries beside ours, in five minutes' },
+  compare: { file: 'bench/compare/main.ts', about: 'compares two results of npm start, or of peers' },
+  forecast: { file: 'bench/model/main.ts', about: 'at how many contenders a lock breaks' },
+  join: { file: 'bench/fleet/main.ts', about: 'takes part in the run of another machine' },
+  growth: {
+    file: 'bench/growth/main.ts',
+    about: 'whether costs stay the same at scale; --quick takes less than a minute',
+  },
+  throughput: { file: 'bench/throughput/main.ts', about: 'the cost of calls beside other clients', needsDist: true },
+  calls: { file: 'bench/throughput/calls.ts', about: 'the cost of calls beside another commit', needsDist: true },
+  count: { file: 'bench/throughput/counts.ts', about: 'what a call costs, counted for a test', needsDist: true },
+  restart: { file: 'bench/restart/main.ts', about: 'a rolling restart under services of three libraries' },
+  cache: { file: 'bench/cache/main.ts', about: "time and memory of a cache beside Curator's" },
+  server: { file: 'bench/micro/server-life.ts', about: 'the time to start, use and close an embedded server' },
+  cli: { file: 'bench/micro/cli-start.ts', about: 'the time from start to end of `zkwire get`', needsDist: true },
+  worker: { file: 'bench/micro/worker-start.ts', about: 'the time to start a worker in workerd', needsDist: true },
+  size: { file: 'bench/micro/size.ts', about: 'the size of a bundle of the client', needsDist: true },
+  playground: { file: 'site/playground/draw-rate.ts', about: 'how often Chromium draws 60 clients, on one core' },
+}
+
+const [, , name = ''] = process.argv
+const program = programs[name]
+if (program === undefined) {
+  const lines = Object.entries(programs).map(([each, { about }]) => `  ${each.padEnd(12)}${about}\n`)
+  process.stderr.write(`npm run bench -- NAME [options], where NAME is one of:\n${lines.join('')}`)
+  process.exitCode = 2
+} else {
+  const root = join(import.meta.dirname, '..')
+  const file = join(root, program.file)
+  if (program.needsDist) execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' })
+  // The program runs in this process, and so gets its signals. It reads its options from the command line.
+  process.argv.splice(1, 2, file)
+  await import(pathToFileURL(file).href)
+}
