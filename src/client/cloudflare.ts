@@ -1,17 +1,21 @@
 // Entry point `zkwire/cloudflare`: connect() and supervise() for Cloudflare Workers, through cloudflare:sockets.
 // It does not import node:net, node:tls or node:dns.
-import type { Checks } from '../protocol/option-checks.ts'
+import { mustBe, type Checks } from '../protocol/option-checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
-import { cloudflare } from '../transport/cloudflare.ts'
+import { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
 import type { Client } from './client.ts'
 import { openSession, type Opening, type Target } from './connect.ts'
 import { checkOptions, commonChecks, orNull, settingsOf, type CommonOptions, type Settings } from './options.ts'
+import { SessionsOf } from './sessions.ts'
+import type { OwnSessionsOptions } from './sessions-options.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
-import { aBoolean } from './validation.ts'
+import { aBoolean, hasMethod } from './validation.ts'
 
 export { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
 export type { CommonOptions } from './options.ts'
 export type { Outage } from './outages.ts'
+export type { SessionsStatus, SessionWait, UseOptions } from './sessions-options.ts'
+export type { Sockets } from '../transport/sockets.ts'
 
 /**
  * Options of {@link connect} and {@link supervise}.
@@ -20,15 +24,10 @@ export type { Outage } from './outages.ts'
  * await using zk = await connect('localhost:2181', options)
  * zk.state // => 'connected'
  */
-export interface ConnectOptions extends CommonOptions {
-  /**
-   * Uses TLS. The runtime must trust the server's certificate, which must be for the host in the connect string.
-   * Default false.
-   */
-  tls?: boolean | undefined
-}
+export interface ConnectOptions extends CommonOptions, CloudflareOptions {}
 
-const checks: Checks<ConnectOptions> = orNull({ ...commonChecks, tls: aBoolean })
+const sockets = mustBe('an object with a connect method', (value: unknown) => hasMethod(value, 'connect'))
+const checks: Checks<ConnectOptions> = orNull({ ...commonChecks, tls: aBoolean, sockets })
 
 /**
  * Opens a session with one of the servers, as `connect` of `zkwire` does. Looks up no SRV records.
@@ -59,8 +58,38 @@ export function supervise<T>(servers: string, options: ConnectOptions, task: Ses
   return superviseWith(open, workerSettingsOf, servers, options, task)
 }
 
+/**
+ * Options of `Sessions`.
+ * @example
+ * const options: SessionsOptions = { sessionTimeout: 10_000, idleTimeout: 60_000 }
+ * await using sessions = new Sessions('localhost:2181', options)
+ * sessions.status.state // => 'idle'
+ */
+export interface SessionsOptions extends Omit<ConnectOptions, 'signal' | 'session'>, OwnSessionsOptions {}
+
+/**
+ * As `Sessions` of `zkwire`, for Cloudflare Workers. In a Durable Object, all requests share a session. In a worker a session
+ * belongs to one request, so use {@link SessionsOf.withLock} only, with an `idleTimeout` of 0: each call then has its own.
+ * @example
+ * import { Sessions } from 'zkwire/cloudflare'
+ * const sessions = new Sessions('localhost:2181', { sessionTimeout: 5_000, idleTimeout: 0 })
+ * await sessions.withLock(zk => new Mutex(zk, '/locks/order-7'), {}, held => held.validFor() > 0) // => true
+ */
+export class Sessions extends SessionsOf<ConnectOptions> {
+  /**
+   * Opens nothing yet.
+   * @param servers as for `connect`
+   * @param options as for `connect`, and two more. They are copied, so the caller may erase its secrets
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  constructor(servers: string, options: SessionsOptions = {}) {
+    super({ open, settingsOf: workerSettingsOf }, servers, options)
+  }
+}
+
 function workerSettingsOf(options: ConnectOptions): Settings {
   checkOptions(options, checks)
-  const dial = cloudflare({ tls: options.tls ?? false })
-  return settingsOf(options, { dial, newSrvHosts: undefined, debugLog: undefined, network: undefined })
+  const { tls, sockets } = options
+  const dial = cloudflare({ tls: tls ?? false, sockets: sockets ?? undefined })
+  return settingsOf(options, { dial, newSrvHosts: undefined, debugLog: undefined, network: sockets ?? undefined })
 }

@@ -24,6 +24,8 @@ import {
   type Settings,
 } from './options.ts'
 import { followEnsemble } from './reconfig-following.ts'
+import { SessionsOf } from './sessions.ts'
+import type { OwnSessionsOptions } from './sessions-options.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
 import { askingTlsDial, tlsDial } from './tls-dial.ts'
 import { aBoolean, aFunction } from './validation.ts'
@@ -105,6 +107,7 @@ const checks: Checks<ConnectOptions> = orNull({
  * last attempt
  * @throws ZooKeeperError PROTOCOL if every host has failed for a permanent reason, such as an invalid certificate, a
  * missing client certificate, or TLS on one side only
+ * @throws ZooKeeperError ACCESSDENIED if Deno or Node does not permit the program to connect to any host
  * @throws ZooKeeperError SESSIONEXPIRED if the session to resume has expired; AUTHFAILED if a server rejected the
  * credentials
  * @throws the reason of `options.signal` if it aborts
@@ -117,7 +120,7 @@ export async function connect(servers: string, options: ConnectOptions = {}): Pr
   return open(parseConnectString(servers), options)
 }
 
-export function open(target: Target, options: ConnectOptions, opening?: Opening): Promise<Client> {
+function open(target: Target, options: ConnectOptions, opening?: Opening): Promise<Client> {
   const onSession = (client: Client, session: Session, { onUncaughtError }: Settings) => {
     // A separate view, because the caller may remove the client's own watches on that node.
     const usesTls = (options.tls ?? false) !== false
@@ -146,7 +149,7 @@ export function open(target: Target, options: ConnectOptions, opening?: Opening)
  * everything
  * @returns the result of `task`, if its session is still alive or the task closed it; the session is closed by then
  * @throws any error of `task` while its session is alive; the reason of `options.signal` if it aborts
- * @throws ZooKeeperError BADARGUMENTS, AUTHFAILED or PROTOCOL as `connect`; AUTHFAILED also if the server rejects the
+ * @throws ZooKeeperError BADARGUMENTS, AUTHFAILED, ACCESSDENIED or PROTOCOL as `connect`; AUTHFAILED also if the server rejects the
  * credentials of an open session
  * @example
  * const stop = new AbortController()
@@ -158,6 +161,41 @@ export function open(target: Target, options: ConnectOptions, opening?: Opening)
  */
 export function supervise<T>(servers: string, options: ConnectOptions, task: SessionTask<T>): Promise<T> {
   return superviseWith(open, nodeSettingsOf, servers, options, task)
+}
+
+/**
+ * Options of `Sessions`.
+ * @example
+ * const options: SessionsOptions = { sessionTimeout: 10_000, idleTimeout: 60_000 }
+ * await using sessions = new Sessions('localhost:2181', options)
+ * sessions.status.state // => 'idle'
+ */
+export interface SessionsOptions extends Omit<ConnectOptions, 'signal' | 'session'>, OwnSessionsOptions {}
+
+/**
+ * The sessions of a process, for code that is called and does not control when: the handlers of a web service, the
+ * invocations of a function. Opens a session at first use, shares it among all callers, and opens the next one after a
+ * loss, as {@link supervise} does. In between, calls wait for at most their timeout.
+ *
+ * A lock belongs to the session in which it was acquired. If that is lost, the lock is lost too: `held.signal` aborts.
+ * @example
+ * await using sessions = new Sessions('localhost:2181', { sessionTimeout: 10_000 })
+ * const { data } = await sessions.use({ timeout: 500 }, async (client, { signal }) => {
+ *   await client.create('/app', 'v1', { signal })
+ *   return client.getData('/app', { signal })
+ * })
+ * data?.toString() // => 'v1'
+ */
+export class Sessions extends SessionsOf<ConnectOptions> {
+  /**
+   * Opens nothing yet.
+   * @param servers as for `connect`
+   * @param options as for `connect`, and two more. They are copied, so the caller may erase its secrets
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  constructor(servers: string, options: SessionsOptions = {}) {
+    super({ open, settingsOf: nodeSettingsOf }, servers, options)
+  }
 }
 
 /**

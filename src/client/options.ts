@@ -102,8 +102,8 @@ export interface CommonOptions {
   onFrame?: ((frame: ObservedFrame) => void) | undefined
   /**
    * Called with an error each time that an attempt to connect fails, or a connection is lost, also before connect() or
-   * supervise() has connected. The message names the host and its answer. The code is NOSERVER or PROTOCOL for an
-   * attempt, and CONNECTIONLOSS or PROTOCOL for a connection. For a log, use `onOutage`. Default: none.
+   * supervise() has connected. The message names the host and its answer. The code is NOSERVER, ACCESSDENIED or PROTOCOL
+   * for an attempt, and CONNECTIONLOSS or PROTOCOL for a connection. For a log, use `onOutage`. Default: none.
    */
   onConnectionError?: ((error: ZooKeeperError) => void) | undefined
   /**

@@ -2,18 +2,11 @@
 import { mustBe, type Checks } from '../protocol/option-checks.ts'
 import { LONGEST_TIMER } from '../runtime/clock.ts'
 import type { State } from '../session/life/states.ts'
-import type { ConnectOptions } from './node.ts'
 import type { SessionTask } from './supervise.ts'
 import { aFunction, aTimeout, signalChecks, type SignalOption } from './validation.ts'
 
-/**
- * Options of `Sessions`.
- * @example
- * const options: SessionsOptions = { sessionTimeout: 10_000, idleTimeout: 60_000 }
- * await using sessions = new Sessions('localhost:2181', options)
- * sessions.status.state // => 'idle'
- */
-export interface SessionsOptions extends Omit<ConnectOptions, 'signal' | 'session'> {
+/** The options of `Sessions` that `connect` has not. */
+export interface OwnSessionsOptions {
   /**
    * Closes the session when no call has used it for so many milliseconds. The next call opens another one. With 0, each
    * call resolves when the session is closed, and `withLock()` takes three round trips. Default: the session stays open
@@ -84,7 +77,7 @@ export interface SessionsStatus {
   reason: unknown
 }
 
-export const sessionsChecks: Checks<Pick<SessionsOptions, 'idleTimeout' | 'setUp'>> = {
+export const sessionsChecks: Checks<OwnSessionsOptions> = {
   idleTimeout: mustBe(
     `a number from 0 to ${LONGEST_TIMER}`,
     value => typeof value === 'number' && value >= 0 && value <= LONGEST_TIMER,

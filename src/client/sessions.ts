@@ -1,23 +1,23 @@
 // One object for all callers of a process: it opens a session at first use, and the next one after a loss.
-import { forwardAbort, onAbort, untilAborted } from '../runtime/abort.ts'
+import { forwardAbort, onAbort, Scope, untilAborted } from '../runtime/abort.ts'
 import { LONGEST_TIMER, readClocks, type Clock, type Timestamp } from '../runtime/clock.ts'
 import { badArguments, ZooKeeperError } from '../protocol/index.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { remaining } from '../session/life/lease.ts'
 import { isTerminal, type State } from '../session/life/states.ts'
 import { closeChecks, type Client, type CloseOptions } from './client.ts'
-import { nodeSettingsOf, open, supervise, type ConnectOptions } from './node.ts'
+import type { CommonOptions, Settings } from './options.ts'
 import { UNSERVED, withOwnSession } from './own-session.ts'
 import {
   sessionsChecks,
   useChecks,
-  type SessionsOptions,
+  type OwnSessionsOptions,
   type SessionsStatus,
   type SessionWait,
   type UsableLock,
   type UseOptions,
 } from './sessions-options.ts'
-import { keptOptions, type SessionTask } from './supervise.ts'
+import { keptOptions, superviseWith, type Open, type SessionTask } from './supervise.ts'
 import { checked } from './validation.ts'
 
 /** A session that is open. */
@@ -47,23 +47,18 @@ interface Run {
   ended?: Promise<void>
 }
 
-/**
- * The sessions of a process, for code that is called and does not control when: the handlers of a web service, the
- * invocations of a function. Opens a session at first use, shares it among all callers, and opens the next one after a
- * loss, as {@link supervise} does. In between, calls wait for at most their timeout.
- *
- * A lock belongs to the session in which it was acquired. If that is lost, the lock is lost too: `held.signal` aborts.
- * @example
- * await using sessions = new Sessions('localhost:2181', { sessionTimeout: 10_000 })
- * const { data } = await sessions.use({ timeout: 500 }, async (client, { signal }) => {
- *   await client.create('/app', 'v1', { signal })
- *   return client.getData('/app', { signal })
- * })
- * data?.toString() // => 'v1'
- */
-export class Sessions implements AsyncDisposable {
+/** What an entry point gives to its `Sessions`. */
+interface EntryPoint<O> {
+  readonly open: Open<O>
+  /** Checks the options and fills in the defaults. */
+  readonly settingsOf: (options: O) => Settings
+}
+
+/** Implements `Sessions` for an entry point, which has its own way to open a session. */
+export abstract class SessionsOf<O extends CommonOptions> implements AsyncDisposable {
+  readonly #entry: EntryPoint<O>
   readonly #servers: string
-  readonly #options: ConnectOptions
+  readonly #options: O
   readonly #clock: Clock
   readonly #idleTimeout: number | undefined
   readonly #setUp: SessionTask<unknown> | undefined
@@ -75,26 +70,21 @@ export class Sessions implements AsyncDisposable {
   #idleTimer: unknown
   readonly #onUnused = new Set<() => void>()
   #isClosed = false
-  /** Aborts when close() waits no longer for the calls in hand. */
-  readonly #abandoned = new AbortController()
+  /** Aborts when close() waits no longer for the calls in hand. Not an AbortController, because workers make none at their start. */
+  readonly #abandoned = new Scope()
   #status: Omit<SessionsStatus, 'isReady'>
 
-  /**
-   * Opens nothing yet.
-   * @param servers as for `connect`
-   * @param options as for `connect`, and two more. They are copied, so the caller may erase its secrets
-   * @throws ZooKeeperError BADARGUMENTS
-   */
-  constructor(servers: string, options: SessionsOptions = {}) {
+  protected constructor(entry: EntryPoint<O>, servers: string, options: O & OwnSessionsOptions) {
     const { idleTimeout, setUp, ...connectOptions } = options
     const own = { idleTimeout: idleTimeout ?? undefined, setUp: setUp ?? undefined }
     checked('Sessions', '', own, sessionsChecks)
     for (const name of ['signal', 'session'])
       if (name in options) throw badArguments('Sessions', '', `there is no option '${name}'`)
     parseConnectString(servers)
+    this.#entry = entry
     this.#servers = servers
-    this.#options = keptOptions(connectOptions)
-    this.#clock = nodeSettingsOf(this.#options).clock
+    this.#options = keptOptions(connectOptions as unknown as O)
+    this.#clock = entry.settingsOf(this.#options).clock
     this.#idleTimeout = own.idleTimeout
     this.#setUp = own.setUp
     this.#status = { state: 'idle', since: this.#clock.wallNow(), reason: undefined }
@@ -116,7 +106,7 @@ export class Sessions implements AsyncDisposable {
    * is not one for the task: it can pass its `wait` to calls that must not take longer.
    * @returns the result of the task
    * @throws the error of the task; the reason of the signal; ZooKeeperError CONNECTIONLOSS if there was no session in
-   * time; CLOSED after {@link close}; AUTHFAILED, PROTOCOL as `connect`; BADARGUMENTS. A call to which the signal of
+   * time; CLOSED after {@link close}; AUTHFAILED, ACCESSDENIED, PROTOCOL as `connect`; BADARGUMENTS. A call to which the signal of
    * `wait` was passed rejects with OPERATIONTIMEOUT after the timeout, and with CONNECTIONLOSS, SESSIONEXPIRED or CLOSED
    * if the session is lost
    * @example
@@ -235,7 +225,7 @@ export class Sessions implements AsyncDisposable {
     this.#clock.clearTimeout(this.#idleTimer)
     this.#enter('closed')
     if (this.#uses > 0) await this.#unused(timeout)
-    if (!this.#abandoned.signal.aborted) this.#abandoned.abort(closedError())
+    this.#abandoned.abort(closedError())
     this.#stop()
     await Promise.all(this.#runs)
   }
@@ -267,7 +257,8 @@ export class Sessions implements AsyncDisposable {
     }
     this.#begin()
     try {
-      open(parseConnectString(this.#servers), { ...this.#options, onConnectionError }, { onClient }).catch(ignore)
+      const target = parseConnectString(this.#servers)
+      this.#entry.open(target, { ...this.#options, onConnectionError }, { onClient }).catch(ignore)
       const result = await withOwnSession(client, newLock, wait, this.#abandoned.signal, fn)
       if (result === UNSERVED && this.#clock.now() >= until) throw this.#noSession(timeout, reason)
       return result
@@ -352,7 +343,9 @@ export class Sessions implements AsyncDisposable {
       this.#options.onConnectionError?.(error)
     }
     const options = { ...this.#options, signal, onConnectionError }
-    const supervised = supervise(this.#servers, options, (client, lost) => this.#serve(run, client, lost))
+    const { open, settingsOf } = this.#entry
+    const task: SessionTask<void> = (client, lost) => this.#serve(run, client, lost)
+    const supervised = superviseWith(open, settingsOf, this.#servers, options, task)
     const onEnd = (failure?: unknown) => {
       const isPresent = this.#run === run
       if (isPresent) this.#run = undefined

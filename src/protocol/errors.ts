@@ -60,6 +60,7 @@ const ownErrors = {
   REPLYTOOLARGE: 'the reply exceeds maxReplyBytes; raise it to receive such replies',
   TOOMANYPENDING: 'the limit maxPending is reached; wait until some of the pending requests have settled',
   NOSERVER: 'no server accepted the session',
+  ACCESSDENIED: 'the runtime does not permit the program to connect; start it with the permission',
   CONNECTTIMEOUT: 'no server accepted the session within connectTimeout',
   UNKNOWN: 'the server replied with an error number that this client does not know',
 } as const

@@ -423,7 +423,7 @@ export class Connection implements TransportHandler {
     const context: ErrorContext = wasEstablished
       ? { fate: 'unknown', detail, cause }
       : { op: 'connect', fate: 'notSent', detail, cause }
-    const error = new ZooKeeperError(code ?? (wasEstablished ? 'CONNECTIONLOSS' : 'NOSERVER'), context)
+    const error = new ZooKeeperError(code ?? failure.code ?? (wasEstablished ? 'CONNECTIONLOSS' : 'NOSERVER'), context)
     this.session.onConnectionLost(error, failure)
   }
 }

@@ -1,5 +1,6 @@
 // TCP and TLS in workerd. Only this file imports cloudflare:sockets.
 import { connect } from 'cloudflare:sockets'
+import { dialOver, type Sockets } from './sockets.ts'
 import type { Dial } from './transport.ts'
 
 /**
@@ -14,6 +15,11 @@ export interface CloudflareOptions {
    * Default false.
    */
   tls?: boolean | undefined
+  /**
+   * Opens the sockets: a binding of the worker to a private network or to another worker, such as `env.NETWORK`, or any
+   * object with a `connect` of that shape. Default: the module cloudflare:sockets.
+   */
+  sockets?: Sockets | undefined
 }
 
 /**
@@ -24,40 +30,5 @@ export interface CloudflareOptions {
  * await using zk = await connect('localhost:2181', { dial: cloudflare() })
  * zk.state // => 'connected'
  */
-export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
-  return ({ host, port }, handler) => {
-    const hostname = host.includes(':') ? `[${host}]` : host
-    const socket = connect({ hostname, port }, { secureTransport: tls ? 'on' : 'off', allowHalfOpen: false })
-    const writer = socket.writable.getWriter()
-    let isOver = false
-    // Async, because close() throws synchronously if the request that opened the socket is over.
-    const close = async () => socket.close()
-    const end = (cause?: Error) => {
-      if (isOver) return
-      isOver = true
-      close().catch(ignore)
-      handler.closed(cause)
-    }
-    const notify = (callback: () => void) => {
-      if (!isOver) callback()
-    }
-    const read = async () => {
-      await socket.opened
-      notify(() => handler.opened())
-      for await (const { buffer, byteOffset, byteLength } of socket.readable)
-        notify(() => handler.received(Buffer.from(buffer, byteOffset, byteLength)))
-    }
-    // This rejection is ignored, because the read loop also ends with the socket and reports the error.
-    writer.closed.catch(ignore)
-    read().then(() => end(), end)
-    return {
-      write: bytes => void writer.write(bytes).catch(end),
-      destroy: () => {
-        isOver = true
-        close().catch(ignore)
-      },
-    }
-  }
-}
-
-const ignore = () => undefined
+export const cloudflare = ({ tls, sockets }: CloudflareOptions = {}): Dial =>
+  dialOver(sockets ?? { connect }, tls === true ? 'on' : 'off')

@@ -89,7 +89,6 @@ describe('in the architecture,', () => {
         'node:tls runtime/globals.d.ts',
         'node:tls transport/listen.ts', // for the embedded server
         'node:tls transport/tls.ts', // for clients
-        'node:stream/web transport/cloudflare-sockets.d.ts', // types only
       ])
     })
 

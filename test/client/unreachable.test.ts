@@ -73,6 +73,20 @@ describe('connect() without a server', () => {
       expect(clock.pendingTimers).to.equal(0)
     })
 
+    for (const [runtime, error] of Object.entries({
+      Node: { code: 'ERR_ACCESS_DENIED', message: 'getaddrinfo ERR_ACCESS_DENIED zk' },
+      'Deno, for an address': { name: 'NotCapable', message: 'Requires net access to "10.0.0.1:2181"' },
+      'Deno, for a name': { code: 'EPERM', syscall: 'getaddrinfo', message: 'getaddrinfo EPERM zk' },
+    }))
+      it(`rejects at once, also with connectTimeout, if the program may not use the network: ${runtime}`, async () => {
+        const { opening, server, clock } = scriptedConnect({ connectTimeout: 60_000 })
+        const failing = failureOf(opening)
+        ;(await server.next()).close(Object.assign(new Error(error.message), error))
+        expect(await failing).to.include({ code: 'ACCESSDENIED', fate: 'notSent' })
+        expect(((await failing) as Error).message).to.contain(`zk:2181: ${error.message}`)
+        expect(clock.pendingTimers).to.equal(0)
+      })
+
     it('keeps trying until the session timeout if one host may accept the session later', async () => {
       const { opening, server, clock } = scriptedConnect({}, 'a,b')
       const failing = failureOf(opening)

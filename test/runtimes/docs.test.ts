@@ -12,6 +12,7 @@ import { until } from '../../environment/until.ts'
 import { bundleWorker } from './bundle.ts'
 import { root } from '../../environment/needs.ts'
 import { installed, type Installed } from './install.ts'
+import { RawWorker } from './raw-workerd.ts'
 import { Worker } from './workerd.ts'
 
 const page = readFileSync(join(root, 'docs', 'runtimes.md'), 'utf8')
@@ -28,8 +29,9 @@ describe('docs/runtimes.md', () => {
     this.timeout(600_000)
     at = await installed()
     servers = (await sharedServer()).connectString
-    for (const [name, code] of listings)
-      await writeFile(join(at.user, name), code.replaceAll('localhost:2181', servers))
+    // The name of the page, because a runtime may ask for permission for the name and for its address.
+    const byName = servers.replace('127.0.0.1', 'localhost')
+    for (const [name, code] of listings) await writeFile(join(at.user, name), code.replaceAll('localhost:2181', byName))
   })
 
   after(async () => {
@@ -45,7 +47,7 @@ describe('docs/runtimes.md', () => {
 
   for (const command of commands) {
     it(`has a command that acquires a lock: ${command}`, async () => {
-      const [program = '', ...args] = command.replaceAll('localhost', '127.0.0.1').split(' ')
+      const [program = '', ...args] = command.split(' ')
       const bin = join(at.runtimes, 'node_modules', '.bin')
       const env = { ...process.env, PATH: [bin, process.env['PATH']].join(delimiter) }
       const { stdout } = await promisify(execFile)(program, args, { cwd: at.user, env, timeout: 20_000 })
@@ -60,6 +62,80 @@ describe('docs/runtimes.md', () => {
     await until(async () => (await connections()) === 0)
   })
 
+  for (const command of [
+    'deno run --allow-net=localhost lock.js',
+    'deno run lock.js',
+    'node --permission --allow-fs-read=* lock.js',
+  ])
+    it(`is right that a program without the permission fails at once: ${command}`, async () => {
+      const [program = '', ...args] = command.split(' ')
+      const bin = [join(at.runtimes, 'node_modules', 'node-26', 'bin'), join(at.runtimes, 'node_modules', '.bin')]
+      const env = { ...process.env, PATH: [...bin, process.env['PATH']].join(delimiter), NO_COLOR: '1' }
+      const running = promisify(execFile)(program, args, { cwd: at.user, env, timeout: 20_000 })
+      const { code, stderr } = (await running.catch((error: unknown) => error)) as { code: number; stderr: string }
+      expect([code, /ACCESSDENIED: connect: .*localhost:\d+: /.test(stderr)], stderr).to.deep.equal([1, true])
+    })
+
+  for (const date of ['2024-09-23', '2026-04-01'])
+    it(`has a worker that frees its lock when the client leaves: compatibility date ${date}`, async () => {
+      const code = (listings.get('worker.js') ?? '').replaceAll('localhost:2181', servers)
+      // Work that takes longer than the session timeout, unless it is told to end.
+      const long = code.replace(
+        'ending.throwIfAborted()',
+        `if (request.url.endsWith('/long')) await new Promise((_, reject) => {
+           ending.addEventListener('abort', () => reject(ending.reason))
+           setTimeout(reject, 20_000)
+         })`,
+      )
+      await writeFile(
+        join(at.user, 'long.js'),
+        long
+          .replace(/\{ signal \}, env/, 'request, env')
+          .replace('const options', 'const { signal } = request; const options')
+          .replaceAll('work(held, ', 'work(request, held, ')
+          .replace('work({ token }, ', 'work(request, { token }, '),
+      )
+      await using worker = await RawWorker.start(at.runtimes, await bundleWorker(join(at.user, 'long.js')), { date })
+      expect(await worker.ask('/')).to.match(/^held with \d+$/)
+      await using zk = await connect(servers)
+      const holders = async () => (await zk.getChildren('/locks/orders')).children.length
+      const leaving = worker.begin('/long')
+      await until(async () => (await holders()) === 1)
+      leaving.resetAndDestroy()
+      const leftAt = performance.now()
+      await until(async () => (await holders()) === 0)
+      // The session timeout is 5 s, and a cancelled worker would block the lock for that time.
+      expect(performance.now() - leftAt).to.be.below(4_000)
+      expect(await worker.ask('/')).to.match(/^held with \d+$/)
+    })
+
+  it('is right that the compatibility date 2024-09-22 is too early', async () => {
+    const script = await bundleWorker(join(at.user, 'worker.js'))
+    const error = await RawWorker.start(at.runtimes, script, { date: '2024-09-22' }).catch(String)
+    expect(error).to.match(/Buffer is not defined/)
+  })
+
+  it('has a worker that opens its sockets by a binding', async () => {
+    const code = (listings.get('private.js') ?? '').replace('10.0.0.5:2181', servers)
+    await writeFile(
+      join(at.user, 'private.js'),
+      `import { connect as connectSocket } from 'cloudflare:sockets'
+       const asked = []
+       const env = { NETWORK: { connect: (...all) => (asked.push(all), connectSocket(...all)) } }
+       ${code.replace('(request, env)', '(request)').replace('json(children)', 'json({ children, asked })')}`,
+    )
+    await using worker = await workerOf('private.js')
+    const { children, asked } = JSON.parse(await worker.ask('/')) as { children: string[]; asked: unknown[] }
+    expect(children).to.include('zookeeper')
+    const [hostname, port] = servers.split(':')
+    expect(asked).to.deep.equal([
+      [
+        { hostname, port: Number(port) },
+        { secureTransport: 'off', allowHalfOpen: false },
+      ],
+    ])
+  })
+
   for (const name of ['wrangler.toml', 'keeper.toml'])
     it(`has a ${name} of which wrangler makes a bundle to deploy`, async () => {
       const wrangler = join(at.runtimes, 'node_modules', '.bin', 'wrangler')
@@ -69,17 +145,31 @@ describe('docs/runtimes.md', () => {
       expect(stdout).to.include('--dry-run: exiting now')
     }).timeout(60_000)
 
-  it('has a Durable Object whose pings keep one session alive between requests', async () => {
-    const code = listings.get('keeper.js')?.replace('localhost:2181', servers) ?? ''
-    const shortTimeout = code.replace(`connect('${servers}')`, `connect('${servers}', { sessionTimeout: 1000 })`)
-    expect(shortTimeout).to.include('sessionTimeout')
-    await writeFile(join(at.user, 'keeper.js'), shortTimeout)
-    await using worker = await workerOf('keeper.js', { KEEPER: 'Keeper' })
-    const answer = async () => JSON.parse(await worker.ask('/')) as { session: string; children: string[] }
-    const { session, children } = await answer()
-    expect(children).to.include('zookeeper')
-    await delay(3000) // three times the session timeout, without a request
-    expect((await answer()).session).to.equal(session)
+  it('has a Durable Object with one session for all workers, which frees the lock of a worker that is cancelled', async () => {
+    const code = (listings.get('keeper.js') ?? '').replaceAll('localhost:2181', servers).replace('10_000', '1_000')
+    const long = code.replace(
+      'token => `held with ${token}`',
+      `async token => {
+         if (request.url.endsWith('/long')) await new Promise(resolve => setTimeout(resolve, 20_000))
+         return \`held with \${token}\`
+       }`,
+    )
+    await writeFile(join(at.user, 'keeper-long.js'), long)
+    const script = await bundleWorker(join(at.user, 'keeper-long.js'))
+    await using worker = await RawWorker.start(at.runtimes, script, { durableObject: 'Keeper' })
+    const session = await worker.ask('/session')
+    const answers = await Promise.all(Array.from({ length: 20 }, () => worker.ask('/')))
+    for (const answer of answers) expect(answer).to.match(/^held with \d+$/)
+    expect(new Set(answers).size).to.equal(20)
+    await delay(3000) // longer than the session timeout, without a request
+    expect(await worker.ask('/session')).to.equal(session)
+    await using zk = await connect(servers)
+    const holders = async () => (await zk.getChildren('/locks/orders')).children.length
+    const leaving = worker.begin('/long')
+    await until(async () => (await holders()) === 1)
+    leaving.resetAndDestroy()
+    await until(async () => (await holders()) === 0)
+    expect(await worker.ask('/session')).to.equal(session)
   })
 
   it('has a worker that uses the connect of zkwire with a dial', async () => {

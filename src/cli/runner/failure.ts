@@ -57,7 +57,7 @@ export class Interrupted extends Error {
   }
 }
 
-const UNREACHABLE: readonly ErrorCode[] = ['NOSERVER', 'CONNECTTIMEOUT', 'CONNECTIONLOSS', 'PROTOCOL']
+const UNREACHABLE: readonly ErrorCode[] = ['NOSERVER', 'CONNECTTIMEOUT', 'CONNECTIONLOSS', 'PROTOCOL', 'ACCESSDENIED']
 
 /** Returns the exit status for an error that a command has thrown. */
 export function statusOf(error: unknown): number {

@@ -14,6 +14,8 @@ export interface AttemptFailure {
   /** What happened, without the server's name. */
   readonly detail: string
   readonly outlook: Outlook
+  /** Why no attempt can succeed. Default for `permanent`: PROTOCOL. */
+  readonly code?: 'ACCESSDENIED'
   /** What the server has not answered in the time for the attempt: the connection, or the handshake. */
   readonly unanswered?: 'connection' | 'handshake' | undefined
   /** True if the server closed the connection while the client authenticated with SASL. */
@@ -32,6 +34,14 @@ const absentCodes: Readonly<Record<string, string>> = {
   ENODATA: 'no such records',
 }
 
+/**
+ * Returns true if Node or Deno does not permit the program to connect to an address or to look up a name. For a lookup, Deno
+ * has EPERM. Another EPERM may be that of a firewall, which can change.
+ */
+const isDenied = ({ code, name, syscall }: Error & { code?: string; syscall?: string }): boolean =>
+  code === 'ERR_ACCESS_DENIED' || (code === 'EPERM' && syscall === 'getaddrinfo') || deniedNames.includes(name)
+const deniedNames: readonly string[] = ['NotCapable', 'PermissionDenied']
+
 /** What a server did that accepted a connection and closed it at once, as one does that has reached maxClientCnxns. */
 export const CLOSED_EARLY = 'the server closed the connection before the end of the handshake'
 /** The codes of a connection that the other end closed, while it was being opened too. */
@@ -43,6 +53,9 @@ export function failureToOpen(cause: Error): AttemptFailure {
   const errors = ('errors' in cause ? cause.errors : [cause]) as (Error & { code?: string })[]
   const [meaning, ...others] = new Set(errors.map(({ code = '' }) => meaningOf(code)))
   const reasons = errors.map(messageOfSystem).join(', ')
+  const [denied] = errors.filter(isDenied)
+  if (denied !== undefined && errors.every(error => isDenied(error) || (error.code ?? '') in absentCodes))
+    return { detail: messageOfSystem(denied), outlook: 'permanent', code: 'ACCESSDENIED' }
   const isAbsent = errors.every(({ code = '' }) => code in absentCodes)
   const what = meaning !== undefined && others.length === 0 ? meaning : 'the connection could not be opened'
   return { detail: `${what} (${reasons})`, outlook: isAbsent ? 'absent' : 'temporary' }

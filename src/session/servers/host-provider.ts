@@ -115,7 +115,7 @@ export class HostProvider implements SrvHostsOwner {
    * The connection was lost, or the attempt failed. Returns how many milliseconds to wait before {@link dialNext}, and
    * if no attempt is likely to succeed soon, the code of the error for a session that has never been connected.
    */
-  onConnectionLost(failure: AttemptFailure): { pause: number; givesUp?: 'PROTOCOL' | 'NOSERVER' } {
+  onConnectionLost(failure: AttemptFailure): { pause: number; givesUp?: 'PROTOCOL' | 'NOSERVER' | 'ACCESSDENIED' } {
     const { clock, random, waitsForServers } = this.#settings
     this.#stop()
     if (!this.#backoff.isConnected && this.#current !== undefined) this.#hosts.onFailed(this.#current)
@@ -125,7 +125,7 @@ export class HostProvider implements SrvHostsOwner {
     failed.add(this.#current === undefined ? (names[0] ?? '') : hostPortOf(this.#current), failure)
     const outlook = failed.outlookOf(names)
     const pause = this.#backoff.pause(this.#hosts.roundLength, this.#owner.timeToConnect(), random)
-    if (outlook === 'permanent') return { pause, givesUp: 'PROTOCOL' }
+    if (outlook === 'permanent') return { pause, givesUp: failure.code ?? 'PROTOCOL' }
     return outlook === 'absent' && !waitsForServers ? { pause, givesUp: 'NOSERVER' } : { pause }
   }
 

@@ -1,0 +1,96 @@
+// Runs a worker in workerd itself, without miniflare, so that a client that leaves is noticed.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../environment/free-port.ts'
+import { until } from '../../environment/until.ts'
+
+export interface RawWorkerOptions {
+  date?: string
+  flags?: readonly string[]
+  /** The Durable Object's class, which is bound as `KEEPER`. */
+  durableObject?: string
+}
+
+export class RawWorker implements AsyncDisposable {
+  readonly #process: ChildProcess
+  readonly #directory: string
+  readonly #port: number
+
+  private constructor(process: ChildProcess, directory: string, port: number) {
+    this.#process = process
+    this.#directory = directory
+    this.#port = port
+  }
+
+  static async start(runtimes: string, script: string, options: RawWorkerOptions = {}): Promise<RawWorker> {
+    const { date = '2026-04-01', flags = ['nodejs_compat', 'enable_request_signal'], durableObject } = options
+    const directory = await mkdtemp(join(tmpdir(), 'workerd-'))
+    const port = await freePort()
+    await writeFile(join(directory, 'worker.mjs'), script)
+    const keeper =
+      durableObject === undefined
+        ? ''
+        : `, durableObjectNamespaces = [(className = "${durableObject}", uniqueKey = "keeper")],
+           durableObjectStorage = (inMemory = void), bindings = [(name = "KEEPER", durableObjectNamespace = "${durableObject}")]`
+    await writeFile(
+      join(directory, 'config.capnp'),
+      `using Workerd = import "/workerd/workerd.capnp";
+       const config :Workerd.Config = (
+         services = [
+           (name = "main", worker = (
+             modules = [(name = "worker.mjs", esModule = embed "worker.mjs")],
+             compatibilityDate = "${date}",
+             compatibilityFlags = [${flags.map(flag => `"${flag}"`).join(', ')}],
+             globalOutbound = "network"${keeper}
+           )),
+           (name = "network", network = (allow = ["private", "local"]))
+         ],
+         sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]
+       );`,
+    )
+    const workerd = join(runtimes, 'node_modules', '.bin', 'workerd')
+    const process = spawn(workerd, ['serve', join(directory, 'config.capnp')], { stdio: ['ignore', 'ignore', 'pipe'] })
+    let output = ''
+    process.stderr.on('data', data => (output += String(data)))
+    const worker = new RawWorker(process, directory, port)
+    await until(async () => {
+      if (output.includes('Error')) {
+        await worker[Symbol.asyncDispose]()
+        throw new Error(output)
+      }
+      const socket = connect(port, '127.0.0.1')
+      const isOpen = await once(socket, 'connect').then(
+        () => true,
+        () => false,
+      )
+      socket.destroy()
+      return isOpen
+    })
+    return worker
+  }
+
+  /** Returns the body of the response. */
+  async ask(path: string): Promise<string> {
+    const response = await fetch(`http://127.0.0.1:${this.#port}${path}`)
+    return response.text()
+  }
+
+  /** Sends a request. The caller leaves by `resetAndDestroy()`, as the network at Cloudflare reports it to a worker. */
+  begin(path: string): Socket {
+    const socket = connect(this.#port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: worker\r\n\r\n`)
+    return socket
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#process, 'exit')
+    this.#process.kill('SIGKILL')
+    await ended
+    await rm(this.#directory, { recursive: true })
+  }
+}
