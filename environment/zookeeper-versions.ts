@@ -57,6 +57,9 @@ const parts: Readonly<Record<OtherVersion, readonly Part[]>> = {
   ],
 }
 
+/** Returns the suite of Debian that has the version. */
+export const suiteOf = (version: OtherVersion): Suite => parts[version].at(-1)?.[0] ?? ''
+
 /**
  * Lays a version out as a binary distribution, unless an earlier run has. Resolves with its folder.
  * @throws Error if this machine cannot download it
