@@ -13,7 +13,15 @@ export interface Recipe {
   joins: { first: string; others: string }
 }
 
-export type LibraryName = 'zkwire' | 'Curator' | 'ZooKeeper recipes' | 'kazoo' | 'C client' | 'node-zookeeper-client'
+export type LibraryName =
+  | 'zkwire'
+  | 'Curator'
+  | 'newest Curator'
+  | 'ZooKeeper recipes'
+  | 'kazoo'
+  | 'newest kazoo'
+  | 'C client'
+  | 'node-zookeeper-client'
 
 export interface Library {
   name: LibraryName
@@ -26,6 +34,22 @@ const recipe = (id: string, name: string, about: string, first: string, others =
   ...{ id, name, about },
   joins: { first, others },
 })
+
+/** @param newest marks the ids of the newest version */
+const curatorRecipes = (newest = ''): readonly Recipe[] => [
+  recipe(`c${newest}-mutex`, 'InterProcessMutex', 'each watches its predecessor', 'mutex'),
+  recipe(`c${newest}-semaphore`, 'InterProcessSemaphoreV2', 'one lease', 'semaphore'),
+  recipe(`c${newest}-write`, 'InterProcessReadWriteLock, write', 'all write', 'write'),
+  recipe(`c${newest}-read`, 'InterProcessReadWriteLock, read', 'one writes, the others read', 'write', 'read'),
+  recipe(`c${newest}-latch`, 'LeaderLatch', 'a leader closes its latch, and starts another one', 'latch'),
+]
+
+const kazooRecipes = (newest = ''): readonly Recipe[] => [
+  recipe(`k${newest}-lock`, 'Lock', 'each watches its predecessor', 'lock'),
+  recipe(`k${newest}-semaphore`, 'Semaphore', 'one lease', 'semaphore'),
+  recipe(`k${newest}-write`, 'WriteLock', 'all write', 'write'),
+  recipe(`k${newest}-read`, 'ReadLock', 'one writes, the others read', 'write', 'read'),
+]
 
 export const libraries: readonly Library[] = [
   {
@@ -45,13 +69,12 @@ export const libraries: readonly Library[] = [
   {
     name: 'Curator',
     needs: ['a JDK (Debian package default-jdk-headless)', 'Debian package libcurator-recipes-java'],
-    recipes: [
-      recipe('c-mutex', 'InterProcessMutex', 'each watches its predecessor', 'mutex'),
-      recipe('c-semaphore', 'InterProcessSemaphoreV2', 'one lease', 'semaphore'),
-      recipe('c-write', 'InterProcessReadWriteLock, write', 'all write', 'write'),
-      recipe('c-read', 'InterProcessReadWriteLock, read', 'one writes, the others read', 'write', 'read'),
-      recipe('c-latch', 'LeaderLatch', 'a leader closes its latch, and starts another one', 'latch'),
-    ],
+    recipes: curatorRecipes(),
+  },
+  {
+    name: 'newest Curator',
+    needs: ['packages of Debian trixie, unpacked in .cache/debian'],
+    recipes: curatorRecipes('+'),
   },
   {
     name: 'ZooKeeper recipes',
@@ -61,12 +84,12 @@ export const libraries: readonly Library[] = [
   {
     name: 'kazoo',
     needs: ['Debian package python3-kazoo'],
-    recipes: [
-      recipe('k-lock', 'Lock', 'each watches its predecessor', 'lock'),
-      recipe('k-semaphore', 'Semaphore', 'one lease', 'semaphore'),
-      recipe('k-write', 'WriteLock', 'all write', 'write'),
-      recipe('k-read', 'ReadLock', 'one writes, the others read', 'write', 'read'),
-    ],
+    recipes: kazooRecipes(),
+  },
+  {
+    name: 'newest kazoo',
+    needs: ['a package of Debian sid, unpacked in .cache/debian'],
+    recipes: kazooRecipes('+'),
   },
   {
     name: 'C client',

@@ -1,15 +1,22 @@
 // Provides the libraries: installs what is missing, compiles the programs, and returns their command lines.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { CURATOR_JARS, provideCurator, provideKazoo } from '../../environment/other-libraries.ts'
+import {
+  CURATOR_JARS,
+  provideCurator,
+  provideKazoo,
+  provideNewestCurator,
+  provideNewestKazoo,
+  type Python,
+} from '../../environment/other-libraries.ts'
 import { ensureInstalled, fetchUpstreamArchive } from '../../environment/debian-package.ts'
 import { installTools } from '../../environment/installed-tools.ts'
-import { javaCommand } from '../../environment/java-program.ts'
-import { C_HEADERS, cClient, cCompiler, DEBIAN_JARS, nodeZooKeeperClient, PYTHON } from '../../environment/needs.ts'
+import { javaCommand, type JavaProgramOptions } from '../../environment/java-program.ts'
+import { C_HEADERS, cClient, cCompiler, nodeZooKeeperClient, PYTHON } from '../../environment/needs.ts'
 import type { Command } from './driver.ts'
 import type { LibraryName } from './libraries.ts'
 
@@ -17,9 +24,28 @@ const run = promisify(execFile)
 
 const driver = (name: string) => fileURLToPath(new URL(`drivers/${name}`, import.meta.url))
 
-const java = async (which: string): Promise<Command> => {
+const java = (which: string, options: JavaProgramOptions): Promise<Command> =>
+  javaCommand(new URL('drivers/Contenders.java', import.meta.url), { ...options, args: [which] })
+
+/** @param jars of the installed Curator, or of the newest */
+async function curator(
+  which: string,
+  recipes: string,
+  { jars = [], zookeeper }: JavaProgramOptions,
+): Promise<Provided> {
+  const file = jars.find(each => each.endsWith(`/${recipes}.jar`)) ?? ''
+  return { command: await java(which, { jars, zookeeper }), version: await jarVersion(file) }
+}
+
+const installedCurator = async (which: string, recipes: string): Promise<Provided> => {
   await provideCurator()
-  return javaCommand(new URL('drivers/Contenders.java', import.meta.url), { jars: CURATOR_JARS, args: [which] })
+  return curator(which, recipes, { jars: CURATOR_JARS })
+}
+
+async function kazooOf(python: Python): Promise<Provided> {
+  const [command, ...args] = python
+  const { stdout } = await run(command, [...args, '-c', 'import kazoo; print(kazoo.__version__)'])
+  return { command: [...python, driver('contenders.py')], version: stdout.trim() }
 }
 
 export interface Provision {
@@ -38,16 +64,14 @@ const providers: Record<LibraryName, (options: Provision) => Promise<Provided>> 
     command: [process.execPath, '--import', 'tsx', driver('zkwire.ts')],
     version: await packageVersion(fileURLToPath(new URL('../..', import.meta.url))),
   }),
-  Curator: async () => ({ command: await java('curator'), version: await jarVersion('curator-recipes') }),
-  'ZooKeeper recipes': async () => ({
-    command: await java('zookeeper'),
-    version: await jarVersion('zookeeper-recipes-lock'),
-  }),
+  Curator: () => installedCurator('curator', 'curator-recipes'),
+  'newest Curator': async () => curator('curator', 'curator-recipes', await provideNewestCurator()),
+  'ZooKeeper recipes': () => installedCurator('zookeeper', 'zookeeper-recipes-lock'),
   kazoo: async () => {
     await provideKazoo()
-    const { stdout } = await run(PYTHON, ['-c', 'import kazoo; print(kazoo.__version__)'])
-    return { command: [PYTHON, driver('contenders.py')], version: stdout.trim() }
+    return kazooOf([PYTHON])
   },
+  'newest kazoo': async () => kazooOf(await provideNewestKazoo()),
   'C client': provideZooLock,
   'node-zookeeper-client': async () => {
     const path = join(await installTools(nodeZooKeeperClient), 'node-zookeeper-client')
@@ -63,12 +87,9 @@ async function packageVersion(directory: string): Promise<string> {
   return (JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')) as { version: string }).version
 }
 
-/** Debian also installs each jar by a name with its version. */
-async function jarVersion(name: string): Promise<string> {
-  const versions = (await readdir(DEBIAN_JARS)).flatMap(
-    file => new RegExp(`^${name}-(\\d[\\d.]*)\\.jar$`).exec(file)?.[1] ?? [],
-  )
-  return versions[0] ?? 'unknown'
+/** Debian installs each jar by a name with its version, and links it. */
+async function jarVersion(file: string): Promise<string> {
+  return /-(\d[\d.]*)\.jar$/.exec(await realpath(file))?.[1] ?? 'unknown'
 }
 
 const CACHE = fileURLToPath(new URL('../../.cache/peers-c/', import.meta.url))
