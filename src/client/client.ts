@@ -14,7 +14,7 @@ import type { Created } from './create.ts'
 import { closedError, Operations, type View } from './operations.ts'
 import type { Settings } from './options.ts'
 import { Pace } from './pace.ts'
-import { retryBy, type RetryPolicy } from './retry-policy.ts'
+import { afterLoss, retryBy, worse, type RetryPolicy } from './retry-policy.ts'
 import { createLevels, deleteRecursive, deletionProblem, ensurePath } from './recursive.ts'
 import { Transaction } from './transaction.ts'
 import {
@@ -495,14 +495,20 @@ export class Client extends Operations implements AsyncDisposable {
     signal?.throwIfAborted()
     if (policy !== undefined) return retryBy(policy, this, this.#settings, task, signal)
     let pace: Pace | undefined
+    let lost: ZooKeeperError | undefined
     for (;;) {
       try {
         return await task()
       } catch (error) {
-        if (!isCode(error, 'CONNECTIONLOSS')) throw error
+        if (!isCode(error, 'CONNECTIONLOSS')) throw afterLoss(error, lost)
+        lost = worse(lost, error)
       }
       await (pace ??= this.#newPace()).wait(signal)
-      await this.whenConnected({ signal, readOnly: true })
+      try {
+        await this.whenConnected({ signal, readOnly: true })
+      } catch (error) {
+        throw afterLoss(error, lost)
+      }
     }
   }
 

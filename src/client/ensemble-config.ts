@@ -82,10 +82,11 @@ function serverOf(line: string): EnsembleServer | undefined {
  * the other servers use. Returns undefined if the text is malformed, or if no address is known.
  */
 function clientAddress(text: string, quorum: readonly string[]): Address | undefined {
-  const [, listensOn, port] = /^(?:(.*):)?(\d+)$/.exec(text) ?? []
-  if (port === undefined) return undefined
+  const [, listensOn, digits = ''] = /^(?:(.*):)?(\d+)$/.exec(text) ?? []
+  const port = Number(digits)
+  if (port < 1 || port > 65_535) return undefined
   const host = [listensOn ?? '', ...quorum.map(hostOf)].map(withoutBrackets).find(isReachable)
-  return host === undefined ? undefined : { host, port: Number(port) }
+  return host === undefined ? undefined : { host, port }
 }
 
 /** Returns the host of an address for other servers, `host:port:port`. */

@@ -110,19 +110,36 @@ export async function retryBy<T>(
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const startedAt = clock.now()
+  let lost: ZooKeeperError | undefined
   for (let failures = 1; ; failures++) {
     signal?.throwIfAborted()
     try {
       return await attempt(client, task)
     } catch (error) {
-      if (!isCode(error, 'CONNECTIONLOSS')) throw error
+      if (!isCode(error, 'CONNECTIONLOSS')) throw afterLoss(error, lost)
       // Awaited, because a policy that is not typed may be an async function.
       const ms = await Promise.resolve(policy({ failures, elapsed: clock.now() - startedAt, random }))
-      if (ms === undefined) throw error
+      if (ms === undefined) throw afterLoss(error, lost)
+      lost = worse(lost, error)
       if (!(ms >= 0)) throw badArguments('retry', '', 'the policy must return milliseconds or undefined')
       await wait(client, clock, ms, signal)
     }
   }
+}
+
+/** Returns the loss of the attempts so far that says the most: one after which the server may have executed the request. */
+export const worse = (lost: ZooKeeperError | undefined, error: ZooKeeperError): ZooKeeperError =>
+  lost?.fate === 'unknown' ? lost : error
+
+/**
+ * Returns the error of the last attempt. If it was not sent, as because the session has ended meanwhile, it says what an
+ * earlier attempt was, and that the server may have executed that one.
+ */
+export function afterLoss(error: unknown, lost: ZooKeeperError | undefined): unknown {
+  if (lost === undefined || !(error instanceof ZooKeeperError) || error.fate !== 'notSent') return error
+  if (error.code === lost.code) return lost
+  const { op, path, fate } = lost
+  return new ZooKeeperError(error.code, { op, path, fate, cause: lost })
 }
 
 /** An attempt without a connection fails at once, because otherwise it would wait longer than the policy allows. */

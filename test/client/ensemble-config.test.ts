@@ -68,6 +68,15 @@ describe('the configuration of an ensemble', () => {
     expect(ports(server)).to.deep.equal([undefined, undefined])
   })
 
+  it('knows no address with a port that cannot be', () => {
+    for (const port of ['0', '65536', '99999', '99999999999999999999', '-1', '2181x', ''])
+      for (const text of [port, `127.0.0.1:${port}`, `0.0.0.0:${port}`, `[::1]:${port}`]) {
+        expect(clientOf(`server.1=a:2888:3888;${text}`), text).to.equal(undefined)
+        expect(secureOf(`server.1=a:2888:3888;2181;${text}`), text).to.equal(undefined)
+      }
+    for (const port of [1, 65_535]) expect(clientOf(`server.1=a:2888:3888;${port}`)?.port).to.equal(port)
+  })
+
   it('reads the role behind each of several addresses, in any case', () => {
     const [server] = parsed('server.4=a:2888:3888:observer|[fd00::1]:2888:3888:observer;0.0.0.0:2181').servers
     expect(server).to.deep.include({ role: 'observer', quorum: ['a:2888:3888', '[fd00::1]:2888:3888'] })

@@ -1,6 +1,7 @@
 // The policies of client.retry().
 import { expect } from 'chai'
-import { exponentialBackoff, fixedPause, ZooKeeperError, type RetryPolicy } from '../../src/index.ts'
+import { connect, exponentialBackoff, fixedPause, ZooKeeperError, type RetryPolicy } from '../../src/index.ts'
+import { Server } from '../../src/server/index.ts'
 import { onBothServers } from '../recipes/fixture.ts'
 import { failureOf } from '../support/settled.ts'
 
@@ -163,4 +164,22 @@ onBothServers('policies of retry()', (fixture, { itInVirtualTime }) => {
     const failed = await failureOf(client.retry(() => Promise.resolve(), { policy: 5 as never }))
     expect(failed).to.include({ code: 'BADARGUMENTS', op: 'retry' })
   })
+})
+
+describe('retry()', () => {
+  for (const [name, policy] of Object.entries({ none: undefined, 'a fixed pause': fixedPause({ pause: 10 }) }))
+    it(`names the call whose reply was lost, and its fate, if the session ends before it is repeated: policy ${name}`, async () => {
+      await using server = await Server.start({ listen: false })
+      await using client = await connect(server.connectString, { dial: server.dial })
+      const { triggered } = server.faults.drop('create')
+      const refusal = server.faults.drop('connect', { times: Infinity })
+      const failing = failureOf(client.retry(() => client.create('/written'), { policy }))
+      await triggered
+      server.expireSession(client.sessionId)
+      refusal.release()
+      const error = await failing
+      expect(error).to.include({ code: 'SESSIONEXPIRED', op: 'create', path: '/written', fate: 'unknown' })
+      expect(error).to.have.nested.property('cause.code', 'CONNECTIONLOSS')
+      expect(server.snapshot().nodes.has('/written')).to.equal(true)
+    })
 })

@@ -144,6 +144,8 @@ class Importer {
     if (system !== undefined)
       throw new UsageError(`line ${system.line} of the input: ${system.path} belongs to the server`)
     if (this.#done.line === 0 && !this.#isDry && first.path !== '/') await this.#zk.ensurePath(parentOf(first.path))
+    // The nodes of a write whose reply was lost. If they exist in the next round, this import has created them.
+    const lost = new Set<PlacedNode>()
     for (let round = 1; ; round++) {
       const actions = await this.#plan(batch)
       try {
@@ -154,9 +156,10 @@ class Importer {
         // A batch that may have been written can be written again, because its nodes then exist.
         const isRepeatable = this.#existing !== 'refuse' && isCode(error, 'CONNECTIONLOSS') && round < ROUNDS
         if (!isStale && !isRepeatable) throw error
+        if (isRepeatable) for (const [i, node] of batch.entries()) if (actions[i] === 'create') lost.add(node)
         continue
       }
-      for (const action of actions) this.counts[action]++
+      for (const [i, node] of batch.entries()) this.counts[lost.has(node) ? 'create' : (actions[i] ?? 'skip')]++
       if (this.#isDry) return
       this.#done.line = batch.at(-1)?.line ?? 0
       this.#done.nodes += batch.length

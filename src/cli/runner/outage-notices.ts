@@ -6,6 +6,8 @@ import { messageOf } from './failure.ts'
 
 /** How long a command is without a connection before it says so, in milliseconds. */
 const PATIENCE = 3000
+/** What the notice advises. */
+export const ADVICE = ' (zkwire doctor tells why)'
 
 /** Called with a sentence for the user. */
 export type Say = (text: string) => void
@@ -51,8 +53,6 @@ export class OutageNotices {
   #tell(): void {
     this.#timer = undefined
     this.#hasTold = true
-    this.#say(
-      `no connection for ${PATIENCE / 1000} s, still trying (zkwire doctor tells why): ${messageOf(this.#last) ?? ''}`,
-    )
+    this.#say(`no connection for ${PATIENCE / 1000} s, still trying${ADVICE}: ${messageOf(this.#last) ?? ''}`)
   }
 }

@@ -197,6 +197,17 @@ describe('in this process, zkwire import', () => {
       expect((await run(['import', '--skip'], { input: lines })).out).to.equal('create 0, overwrite 0, skip 2\n')
     })
 
+    for (const [way, removed] of [
+      ['--skip', ''],
+      ['--overwrite', ''],
+      ['--mirror', ', remove 0, keep 0'],
+    ] as const)
+      it(`counts the nodes of a lost reply as created with ${way}, although they then exist`, async () => {
+        server.faults.drop('multi')
+        const { err, out } = await run(['import', way], { input: lines })
+        expect([err, out]).to.deep.equal(['', `create 2, overwrite 0, skip 0${removed}\n`])
+      })
+
     it('says so and names --skip if a signal ends it', async () => {
       const multi = server.faults.delay('multi', 60_000)
       const importing = start(['import'], { input: lines })

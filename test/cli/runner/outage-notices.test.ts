@@ -86,6 +86,15 @@ describe('while no server accepts the session,', () => {
     await watching.ended
   })
 
+  it('does not advise to call the doctor if it is the doctor', async () => {
+    const refusal = server.faults.drop('connect', { times: Infinity })
+    const running = start(['doctor'], { clock })
+    await until(() => running.err !== '')
+    expect(running.err).to.match(/^zkwire doctor: no connection for 3 s, still trying: [A-Z]+: .*\n$/)
+    refusal.release()
+    await running.ended
+  })
+
   it('says nothing if a server accepts it in time, and leaves no timer', async () => {
     isLong = false
     server.faults.drop('connect')
