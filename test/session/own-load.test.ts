@@ -127,8 +127,11 @@ const loads: Record<string, (stage: Stage) => Promise<() => Promise<unknown>>> =
 }
 
 describe('the own load of a session on a slow line', () => {
-  /** Returns how long the load took, in milliseconds. */
-  async function run(role: string, load: string): Promise<number> {
+  /**
+   * Returns how long the load took, in milliseconds.
+   * @param waitFirst milliseconds before it, because the lease is renewed in turns
+   */
+  async function run(role: string, load: string, waitFirst = 0): Promise<number> {
     const clock = new VirtualClock()
     const server = await Server.start({ listen: false, clock, tickTime: T / 4 })
     const open = (dial: Dial) =>
@@ -136,6 +139,7 @@ describe('the own load of a session on a slow line', () => {
     const [client, other] = [await open(slowLine(clock, server.dial, RATE)), await open(server.dial)]
     const end = await clock.until((roles[role] as (typeof roles)[string])({ client, other }))
     const begin = await clock.until((loads[load] as (typeof loads)[string])({ client, other }))
+    await clock.advance(waitFirst)
     const start = clock.now()
     await clock.until(begin())
     const took = clock.now() - start
@@ -145,6 +149,11 @@ describe('the own load of a session on a slow line', () => {
     await server.close()
     return took
   }
+
+  it('leaves it a lock whenever the first of replies begins that each take two fifths of the session timeout', async () => {
+    for (let waitFirst = 0; waitFirst < T; waitFirst += T / 10)
+      await run('a lock', 'reads of nodes that each take two fifths of the session timeout', waitFirst)
+  })
 
   for (const load of Object.keys(loads))
     describe(`${load}, for several session timeouts,`, () => {
