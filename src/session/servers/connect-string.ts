@@ -141,8 +141,9 @@ function sharedChroot(text: string, rest: string): [hosts: string, chroot: strin
  */
 function parseHost(text: string): Address {
   const match =
-    /^(?:\[([\da-f:.]+(?:%[\w.-]+)?)\]|([^\s:[\]@?=]+))(?::(\d{0,5}))?$/i.exec(text) ??
-    /^([\da-f:]*:[\da-f:.]*(?:%[\w.-]+)?)$/i.exec(text)
+    /^(?:\[([\da-f:.]+(?:%[\w.-]+)?)\]|([^\s:[\]@?=;|"'`\\<>{}()$*&!#^%\u200b-\u200f\u2060]+))(?::(\d{0,5}))?$/i.exec(
+      text,
+    ) ?? /^([\da-f:]*:[\da-f:.]*(?:%[\w.-]+)?)$/i.exec(text)
   const [, address, name, digits = ''] = match ?? []
   const host = name ?? address
   const port = digits === '' ? DEFAULT_PORT : Number(digits)
