@@ -146,7 +146,7 @@ export class Client extends Operations implements AsyncDisposable {
   protected readonly uncloneable = UNCLONEABLE
 
   constructor(session: Session, settings: Settings, chroot: string, view?: View) {
-    super(session.requests, chroot === '' ? ROOT : new Chroot(chroot), view)
+    super(session.requests, chroot === '' ? ROOT : new Chroot(chroot), settings.acl, view)
     this.#session = session
     this.#settings = settings
   }
@@ -240,7 +240,7 @@ export class Client extends Operations implements AsyncDisposable {
   /**
    * Creates the node and its ancestors, unless they exist. New nodes are empty. Waits while there is no connection.
    * @param options.mode mode of the new nodes. Default `persistent`
-   * @param options.acl ACL of the new nodes. Default {@link openACL}
+   * @param options.acl ACL of the new nodes. Default: the option `acl` of `connect`
    * @throws ZooKeeperError NOAUTH, INVALIDACL
    * @example
    * await zk.ensurePath('/app/a/b')

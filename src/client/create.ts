@@ -3,6 +3,7 @@ import {
   createModes,
   isSequential,
   ZooKeeperError,
+  type ACL,
   type CreateRequest,
   type Encodable,
   type Stat,
@@ -10,7 +11,6 @@ import {
 } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
 import { substitute, type CallDetails } from '../session/requests/request.ts'
-import { openACL } from './acl.ts'
 import type { Chroot } from './chroot.ts'
 import type { CreateOptions, Data } from './validation.ts'
 
@@ -31,15 +31,18 @@ export interface Created {
 /** What a client sends to create nodes. One object for all its creates, so that a create needs no functions of its own. */
 export class Creation {
   readonly #root: Chroot
+  /** The ACL of nodes that are created without one. */
+  readonly #acl: readonly ACL[]
   /** Reads the Stat of a created node, for servers before 3.5. */
   readonly #exists: (path: string) => Promise<Stat | null>
 
-  constructor(root: Chroot, exists: (path: string) => Promise<Stat | null>) {
+  constructor(root: Chroot, acl: readonly ACL[], exists: (path: string) => Promise<Stat | null>) {
     this.#root = root
+    this.#acl = acl
     this.#exists = exists
   }
 
-  body(path: string, data: Data, { mode = 'persistent', acl = openACL }: CreateOptions): CreateBody {
+  body(path: string, data: Data, { mode = 'persistent', acl = this.#acl }: CreateOptions): CreateBody {
     const flags = createModes[mode]
     return { path: this.#root.add(path, isSequential(flags)), data, acl, flags }
   }

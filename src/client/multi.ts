@@ -8,6 +8,7 @@ import {
   MultiError,
   opcodes,
   pathProblem,
+  type ACL,
   type Encodable,
   type MultiFailure,
   type MultiRequest,
@@ -16,7 +17,6 @@ import {
   type TypeOf,
 } from '../protocol/index.ts'
 import { optionsProblem } from '../protocol/option-checks.ts'
-import { openACL } from './acl.ts'
 import type { Chroot } from './chroot.ts'
 import {
   anything,
@@ -118,12 +118,13 @@ export function opProblem(op: MultiOp): string | undefined {
 /** The data is checked on its own. */
 const setDataChecks = { ...itemVersionChecks, data: anything }
 
-export function itemOf(op: MultiOp, chroot: Chroot): Item {
+/** @param defaultACL the ACL of a node that is created without one */
+export function itemOf(op: MultiOp, chroot: Chroot, defaultACL: readonly ACL[]): Item {
   const path = chroot.add(pathOf(op), 'create' in op && isSequential(createModes[op.mode ?? 'persistent']))
   if ('setData' in op) return { type: opcodes.setData, body: { path, data: op.data, version: op.version ?? -1 } }
   if ('delete' in op) return { type: opcodes.delete, body: { path, version: op.version ?? -1 } }
   if ('check' in op) return { type: opcodes.check, body: { path, version: op.version ?? -1 } }
-  const { data = '', mode = 'persistent', acl = openACL, ttl } = op
+  const { data = '', mode = 'persistent', acl = defaultACL, ttl } = op
   const body = { path, data, acl, flags: createModes[mode] }
   if (ttl !== undefined) return { type: opcodes.createTTL, body: { ...body, ttl } }
   return { type: mode === 'container' ? opcodes.createContainer : opcodes.create2, body }

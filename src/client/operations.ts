@@ -101,14 +101,17 @@ export interface View {
 export abstract class Operations {
   readonly #requests: Requests
   protected readonly root: Chroot
+  readonly #acl: readonly ACL[]
   /** Undefined for the session's own client. */
   protected readonly view: View | undefined
   /** Created with the first node. */
   #creation: Creation | undefined
 
-  constructor(requests: Requests, root: Chroot, view: View | undefined) {
+  /** @param acl the ACL of nodes that are created without one */
+  constructor(requests: Requests, root: Chroot, acl: readonly ACL[], view: View | undefined) {
     this.#requests = requests
     this.root = root
+    this.#acl = acl
     this.view = view
   }
 
@@ -145,7 +148,7 @@ export abstract class Operations {
     // It may be sent again after the caller has reused its bytes and its ACL.
     if (options.parents === true)
       return this.createWithParents(path, copyOf(data), { mode, acl: copyOfACL(options.acl), ttl, signal })
-    const creation = (this.#creation ??= new Creation(this.root, created => this.exists(created)))
+    const creation = (this.#creation ??= new Creation(this.root, this.#acl, created => this.exists(created)))
     const body = creation.body(path, data, options)
     if (ttl !== undefined) return this.#submit(operations.createTTL, { ...body, ttl }, path, creation.result, signal)
     const op = mode === 'container' ? operations.createContainer : operations.create2
@@ -340,7 +343,7 @@ export abstract class Operations {
     if (refused !== undefined) return refused
     // The reply is read by them, after the caller may have reused its objects.
     const given = ops.map((op): MultiOp => ({ ...op }))
-    const body = given.map(op => itemOf(op, this.root))
+    const body = given.map(op => itemOf(op, this.root, this.#acl))
     const path = pathsText(given.map(pathOf))
     const result = (reply: TypeOf<typeof MultiResponse>) => resultsOf(given, reply, this.root) as MultiResults<Ops>
     // Servers of 3.4 answer MARSHALLINGERROR if a multi contains an item of an unknown type, and keep the connection

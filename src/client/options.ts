@@ -1,14 +1,15 @@
 // The options of connect(), checked and completed once.
 import { LONGEST_TIMER, systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
-import { badArguments, type ZooKeeperError } from '../protocol/index.ts'
+import { badArguments, type ACL, type ZooKeeperError } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
 import type { Mechanism } from '../session/life/sasl.ts'
 import type { ObservedFrame } from '../session/observed-frame.ts'
 import type { SessionSettings } from '../session/session.ts'
 import type { Dial } from '../transport/transport.ts'
+import { copyOfACL, openACL } from './acl.ts'
 import type { Outage } from './outages.ts'
-import { aBoolean, aFunction, aSignal, hasMethod, isListOfObjects } from './validation.ts'
+import { aBoolean, aFunction, anACL, aSignal, hasMethod, isListOfObjects } from './validation.ts'
 
 /**
  * The options of every entry point: `zkwire` and `zkwire/cloudflare`. Numbers must be above 0 and below 2^31. An option
@@ -72,6 +73,12 @@ export interface CommonOptions {
    */
   sasl?: Mechanism | undefined
   /**
+   * ACL of each node that a call or a recipe of this client creates without an `acl` of its own, and of all missing nodes
+   * above, also if the call has an `acl`. Nodes that exist keep theirs. Default {@link openACL}: everybody may do
+   * everything.
+   */
+  acl?: readonly ACL[] | undefined
+  /**
    * Longest request that is sent, in bytes, including its header. Longer ones reject with REQUESTTOOLARGE. Keep it
    * below the server's jute.maxbuffer, because a server closes the connection over a longer request. Default 1 048 575.
    */
@@ -121,7 +128,9 @@ export interface CommonOptions {
 }
 
 /** All options with their defaults, and the choices of the entry point. */
-export type Settings = SessionSettings
+export interface Settings extends SessionSettings {
+  readonly acl: readonly ACL[]
+}
 
 /**
  * Returns a check for a number above 0.
@@ -154,6 +163,7 @@ export const commonChecks: Checks<CommonOptions> = {
   asksLeader: aBoolean,
   session: mustBe('{id, password}, a bigint and a Uint8Array', isSession),
   auth: mustBe('a list of {scheme, auth}', isListOfObjects),
+  acl: anACL,
   sasl: mustBe('a mechanism, such as digestMd5(…)', (value: unknown) => hasMethod(value, 'start')),
   maxRequestBytes: aNumber(),
   maxReplyBytes: aNumber(),
@@ -194,6 +204,7 @@ export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
     readOnly: options.readOnly ?? false,
     asksLeader: options.asksLeader ?? true,
     auth: options.auth ?? NO_CREDENTIALS,
+    acl: copyOfACL(options.acl ?? undefined) ?? openACL,
     maxRequestBytes: options.maxRequestBytes ?? 1_048_575,
     maxReplyBytes: options.maxReplyBytes ?? 16 * 1024 * 1024,
     maxPending: options.maxPending ?? 100_000,

@@ -7,6 +7,7 @@ import { newWatch } from '../session/watches/one-shot-watches.ts'
 import { WATCHES_TOGETHER } from '../session/watches/watch-manager.ts'
 import type { WatchCallback } from '../session/watches/watch-event.ts'
 import { internals, type Client } from './client.ts'
+import { openACL } from './acl.ts'
 import { Pace, pauseInSession } from './pace.ts'
 import { createLevels, ensurePath, type Levels } from './recursive.ts'
 
@@ -33,6 +34,9 @@ export const isClient = (value: unknown): value is Client =>
 
 /** Returns the clock that the client was opened with. */
 export const clockOf = (client: Client): Clock => client[internals]().settings.clock
+
+/** Returns true if nodes that the client creates without an ACL are not open to everybody. */
+export const hasACL = (client: Client): boolean => client[internals]().settings.acl !== openACL
 
 /** Returns the random source that the client was opened with: numbers in [0, 1). */
 export const randomOf = (client: Client): (() => number) => client[internals]().settings.random

@@ -18,9 +18,9 @@ interface Tree {
 /** What nodes are created with. */
 export interface Levels extends SignalOption {
   mode: 'persistent' | 'container'
-  /** The ACL of the last node. Default: open to everyone. */
+  /** The ACL of the last node. Default: the client's. */
   acl?: readonly ACL[] | undefined
-  /** The ACL of the nodes above it. Default: open to everyone. */
+  /** The ACL of the nodes above it. Default: the client's. */
   aclAbove?: readonly ACL[] | undefined
 }
 

@@ -78,6 +78,7 @@ export async function superviseWith<O extends CommonOptions, T>(
 export const keptOptions = <O extends CommonOptions & { readonly tls?: unknown }>(options: O): O => ({
   ...options,
   auth: copyOfBytes(options.auth),
+  acl: copyOfBytes(options.acl),
   tls: copyOfBytes(options.tls),
 })
 

@@ -1,6 +1,6 @@
 // A multi that is built one call at a time.
 import { badArguments } from '../protocol/index.ts'
-import { copyOfACL, openACL } from './acl.ts'
+import { copyOfACL } from './acl.ts'
 import type { MultiOp, MultiResult } from './multi.ts'
 import {
   checked,
@@ -48,7 +48,7 @@ export class Transaction {
   create(path: string, data: Data = '', options: ItemCreateOptions = {}): this {
     const problem = createOptionsProblem(options, itemCreateChecks)
     if (problem !== undefined) throw badArguments('create', path, problem)
-    const { mode = 'persistent', acl = openACL, ttl } = options
+    const { mode = 'persistent', acl, ttl } = options
     return this.#add({ create: path, data: copyOf(data), mode, acl: copyOfACL(acl), ttl })
   }
 

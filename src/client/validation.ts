@@ -47,7 +47,7 @@ export interface SignalOption {
 export interface CreateOptions extends SignalOption {
   /** Persistent or ephemeral, sequential or not, container, or with a TTL. Default 'persistent'. */
   mode?: CreateMode | undefined
-  /** ACL of the node. Default: all permissions for everybody (openACL). */
+  /** ACL of the node. Default: the option `acl` of `connect`, and without it all permissions for everybody (openACL). */
   acl?: readonly ACL[] | undefined
   /**
    * Time to live in milliseconds, from 1 to 2^40 - 1 (EphemeralType.TTL). The server may delete the node when its data
@@ -56,8 +56,8 @@ export interface CreateOptions extends SignalOption {
    */
   ttl?: number | undefined
   /**
-   * Also creates missing ancestors, as empty persistent nodes with all permissions for everybody. Creating them waits
-   * through lost connections. Default false.
+   * Also creates missing ancestors, as empty persistent nodes with the option `acl` of `connect` as their ACL. Creating
+   * them waits through lost connections. Default false.
    */
   parents?: boolean | undefined
 }

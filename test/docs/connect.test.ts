@@ -30,7 +30,7 @@ describe('docs/connect.md', () => {
   it('has the true default of each option that has a value', () => {
     const settings: object = nodeSettingsOf({})
     // Their defaults are computed, or are functions and objects of this package.
-    const others = ['connectTimeout', 'attemptTimeout', 'dial', 'clock', 'random', 'onUncaughtError']
+    const others = ['connectTimeout', 'attemptTimeout', 'acl', 'dial', 'clock', 'random', 'onUncaughtError']
     let count = 0
     for (const [name, value] of Object.entries(settings)) {
       if (!rows.has(name) || others.includes(name)) continue

@@ -13,7 +13,7 @@ const page = readDocument('docs/operate.md')
 const codeOfFailure = async (call: Promise<unknown>) => ((await failureOf(call)) as ZooKeeperError).code
 
 describe('docs/operate.md', () => {
-  testCodeBlocks('docs/operate.md', [/superDigest=super:\S{28}\n$/])
+  testCodeBlocks('docs/operate.md', [/^\[ 'orders:\S+' \]\n$/, /superDigest=super:\S{28}\n$/])
 
   it('names figures that the servers print', async () => {
     const named = [...page.matchAll(/`(zk_\w+)`/g)].map(([, name = '']) => name)

@@ -56,13 +56,18 @@ export class Stage {
   /**
    * @param options of the client
    * @param through returns what the client connects by
+   * @param others options of the other client
    */
-  static async open(options: ConnectOptions = {}, through: (dial: Dial) => Dial = dial => dial): Promise<Stage> {
+  static async open(
+    options: ConnectOptions = {},
+    through: (dial: Dial) => Dial = dial => dial,
+    others: ConnectOptions = {},
+  ): Promise<Stage> {
     const clock = new VirtualClock()
     const server = await Server.start({ clock, listen: false })
     const open = (own: ConnectOptions) => clock.until(connect(server.connectString, { clock, ...own }))
     const client = await open({ dial: through(server.dial), ...options })
-    return new Stage(clock, server, client, await open({ dial: server.dial }))
+    return new Stage(clock, server, client, await open({ dial: server.dial, ...others }))
   }
 
   /** The watches and the ephemeral nodes of the client. */

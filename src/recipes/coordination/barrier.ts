@@ -31,7 +31,7 @@ import { follow, nextChange, readWatched, type Seen } from '../node/read-with-wa
  */
 export interface BarrierOptions {
   /**
-   * The ACL of all created nodes, except missing nodes above the barrier's path. Default: the world may do anything.
+   * The ACL of all created nodes, except missing nodes above the barrier's path. Default: the option `acl` of `connect`.
    */
   acl?: readonly ACL[] | undefined
 }

@@ -27,7 +27,7 @@ export interface CounterOptions {
   format?: CounterFormat | undefined
   /** The value while the node does not exist or is empty: a bigint or a safe integer. Default: 0. */
   initial?: bigint | number | undefined
-  /** The ACL of the node if it is created. Default: the world may do anything. */
+  /** The ACL of the node if it is created. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
 }
 

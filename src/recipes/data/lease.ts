@@ -31,7 +31,7 @@ export interface LeaseOptions {
    * MultiNonBlockingLease). Default: one lease, at the path itself (kazoo's NonBlockingLease).
    */
   count?: number | undefined
-  /** The ACL of all nodes that are created, except missing nodes above the path. Default: the world may do anything. */
+  /** The ACL of all nodes that are created, except missing nodes above the path. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
 }
 

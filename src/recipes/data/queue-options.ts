@@ -12,7 +12,7 @@ import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
  * await queue.tryTake() // => null
  */
 export interface QueueOptions {
-  /** The ACL of all nodes that the queue creates, except missing nodes above it. Default: the world may do anything. */
+  /** The ACL of all nodes that the queue creates, except missing nodes above it. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
 }
 

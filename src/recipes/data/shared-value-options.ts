@@ -14,7 +14,7 @@ import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 export interface SharedValueOptions {
   /** The data to start with while the node does not exist. Reading does not create the node. Default: empty. */
   initial?: Data | undefined
-  /** The ACL of the node if it is created. Default: the world may do anything. */
+  /** The ACL of the node if it is created. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
 }
 

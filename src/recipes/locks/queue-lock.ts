@@ -26,8 +26,8 @@ export interface LockOptions {
   /** Says who the contender is. It is the data of its node, and `contenders()` returns it. Default: empty. */
   id?: string | undefined
   /**
-   * The ACL of each contender's node, and of the directory if it is created. Missing nodes above the directory are open
-   * to the world. Default: the world may do anything.
+   * The ACL of each contender's node, and of the directory if it is created. Missing nodes above the directory get
+   * the default. Default: the option `acl` of `connect`.
    */
   acl?: readonly ACL[] | undefined
   /**

@@ -69,7 +69,7 @@ export interface MembershipOptions {
    * ShallowParty; the name is a UUID and the id. Default `curator`.
    */
   dialect?: MembershipDialect | undefined
-  /** ACL of the member's node and of a missing group. Default: openACL. */
+  /** ACL of the member's node and of a missing group. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
   /** Follows the group without joining it. Default false. */
   observer?: boolean | undefined

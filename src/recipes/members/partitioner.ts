@@ -22,7 +22,7 @@ export interface PartitionerOptions {
    * another member has the same id, the one that was there first emits the process warning ZKWIRE_SAME_ID, and the other
    * may stay without items. Default: a random UUID. */
   id?: string | undefined
-  /** ACL of all created nodes. Default: openACL. */
+  /** ACL of all created nodes. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
 }
 

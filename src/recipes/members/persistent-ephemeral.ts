@@ -42,7 +42,7 @@ export interface PersistentEphemeralOptions {
    * watchers of the node are not notified.
    */
   ttl?: number | undefined
-  /** ACL of the node, and of a missing parent. Default: openACL. The session needs READ, WRITE and DELETE. */
+  /** ACL of the node, and of a missing parent. Default: the option `acl` of `connect`. The session needs READ, WRITE and DELETE. */
   acl?: readonly ACL[] | undefined
   /**
    * What happens if another session has an ephemeral node at the path, for example the session that this process had

@@ -94,7 +94,7 @@ export interface Registration<P = unknown> extends AsyncDisposable {
  * new Services('/services', options).path // => '/services'
  */
 export interface ServicesOptions {
-  /** ACL of the node of each instance, and of a missing node of its service. Default: openACL. */
+  /** ACL of the node of each instance, and of a missing node of its service. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
 }
 

@@ -1,5 +1,5 @@
-// Creates a node that a recipe needs, usually the directory of its other nodes. Missing nodes above it are open to
-// everyone, because other users may need them too.
+// Creates a node that a recipe needs, usually the directory of its other nodes. Missing nodes above it get the
+// client's own ACL, because other users may need them too.
 import { createAtServer, ensureAtServer, serverPath } from '../../client/recipe-support.ts'
 import { parentOf, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'

@@ -1,7 +1,7 @@
 // One node of a recipe: created, found again after a lost reply, watched, removed. This file: the node of one
 // contender.
 // May import: client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
+import { hasACL, isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
 import { ENDED, Scope } from '../../runtime/abort.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
@@ -104,7 +104,7 @@ export class OwnNode {
    */
   watchTogether(others: readonly Watched[], onChange: () => void): NodeWatch[] | undefined {
     // With an ACL of its own, the session may not read this node, and newer servers then send no events of it.
-    if (this.#watch !== undefined || this.#plan.acl !== undefined) return undefined
+    if (this.#watch !== undefined || this.#plan.acl !== undefined || hasACL(this.#plan.client)) return undefined
     const { client } = this.#plan
     const [own, ...more] = NodeWatch.watchTogether(client, [this.#watched(onChange), ...others], this.node.czxid) ?? []
     this.#watch = own
