@@ -46,7 +46,7 @@ export const doctor = command({
   examples: ['zkwire doctor -s zk1:2181,zk2:2181,zk3:2181', 'zkwire doctor --strict'],
   async run({ values, sessions, client, clock, out, signal }) {
     const target = await sessions.target()
-    const addresses = await serversOf(target.servers)
+    const addresses = await serversOf(target, clock)
     const reports = await Promise.all(addresses.map(address => hostReportOf(address, target, clock)))
     const connection = connectionOf(target)
     // What is wrong is known then, and an operator waits for the answer.

@@ -33,15 +33,12 @@ export interface Asked<W extends string> {
 }
 
 /** Asks each server for each word. */
-export async function askAll<W extends string>(
-  words: readonly W[],
-  { servers, options: { tls } }: Target,
-  clock: Clock,
-): Promise<Asked<W>> {
+export async function askAll<W extends string>(words: readonly W[], target: Target, clock: Clock): Promise<Asked<W>> {
+  const { tls } = target.options
   const answers = Object.fromEntries(words.map(word => [word, []])) as unknown as Record<W, Answer[]>
   const problems: Problem<W>[] = []
   await Promise.all(
-    (await serversOf(servers)).flatMap(({ host, port }) =>
+    (await serversOf(target, clock)).flatMap(({ host, port }) =>
       words.map(async word => {
         const server = hostPortOf({ host, port })
         const secure = tls ? tlsFor(host, tls) : undefined

@@ -1,5 +1,5 @@
 // What `doctor` has measured, and what is wrong, in sentences. This folder asks servers how they are.
-// May import: cli/runner/command.ts, cli/runner/failure.ts, cli/runner/text.ts, runtime/clock.ts, protocol,
+// May import: client/node.ts, cli/runner/command.ts, cli/runner/failure.ts, cli/runner/text.ts, runtime/clock.ts, protocol,
 // runtime/host-port.ts, session/servers/connect-string.ts, transport.
 import { hostPortOf } from '../../runtime/host-port.ts'
 

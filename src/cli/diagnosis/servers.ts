@@ -1,14 +1,30 @@
 // The servers that a connect string names.
-import { resolveSrv } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { srvLookupOf } from '../../client/node.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { messageOfSystem } from '../../runtime/host-port.ts'
 import { parseConnectString } from '../../session/servers/connect-string.ts'
 import type { TlsOptions } from '../../transport/tls.ts'
 import type { Address } from '../../transport/transport.ts'
+import type { Target } from '../runner/command.ts'
+import { CommandError, statuses } from '../runner/failure.ts'
 
-/** Returns the hosts of a connect string, or those of the SRV records that it names. */
-export async function serversOf(connectString: string): Promise<readonly Address[]> {
-  const { hosts, srv } = parseConnectString(connectString)
-  return srv === undefined ? hosts : (await resolveSrv(srv)).map(({ name, port }) => ({ host: name, port }))
+/** How long the name server may take, ms. */
+const TIMEOUT = 10_000
+
+/**
+ * Returns the hosts of a connect string, or those of the SRV records that it names.
+ * @throws CommandError if a session would find no host in the records, or would refuse one
+ */
+export async function serversOf({ servers, options }: Target, clock: Clock): Promise<readonly Address[]> {
+  const { hosts, srv } = parseConnectString(servers)
+  if (srv === undefined) return hosts
+  return srvLookupOf(options)(srv, { clock, attemptTimeout: TIMEOUT }).catch((error: unknown) => {
+    throw new CommandError(
+      statuses.noServer,
+      `the SRV records of ${srv} name no server: ${messageOfSystem(error as Error)}`,
+    )
+  })
 }
 
 /** Returns the options of node:tls for a host: its name is sent to the server, unless it is an address. */
