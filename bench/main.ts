@@ -14,6 +14,8 @@ import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'
 import { conclusionOf } from './output/conclusion.ts'
 import { help, parseOptions, type Options } from './options.ts'
+import { throughLine } from './harness/line.ts'
+import type { Line } from './harness/line-timing.ts'
 import { stagesOf, tasksOf } from './harness/plan.ts'
 import { Progress } from './output/progress.ts'
 import { recordAll } from './measure/recording.ts'
@@ -40,7 +42,8 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
   const progress = new Progress(process.stderr)
   progress.show(`connecting to ${options.server}`)
   const starting = options.ensemble === undefined ? serverFor(options.server) : startEnsemble(options.ensemble)
-  const server = await starting.finally(() => progress.clear())
+  const near = await starting.finally(() => progress.clear())
+  const server = options.line === undefined ? near : await throughLine(near, options.line)
   try {
     const { processes } = options
     let run = new Run({ ...options, ...(processes !== undefined && { units: processUnits }) }, server, progress, stop)
@@ -89,6 +92,7 @@ async function writeReports(
   const caveats = [
     ...(more.fleet === undefined ? [] : fleetCaveats(more.fleet)),
     ...caveatsOf(measurements, options),
+    ...(options.line === undefined ? [] : [lineSentence(options.line)]),
     ...notes,
   ]
   const findings = {
@@ -130,6 +134,13 @@ function reconciliationLine({ cells }: Result): string[] {
   const { framesSent, framesReceived } = total.clients
   return [`Clients and server counted the same: ${framesSent} frames sent, ${framesReceived} received.`]
 }
+
+const lineSentence = ({ roundTrip, jitter, bandwidth }: Line): string =>
+  [
+    `All bytes passed a line that adds ${roundTrip} ms to a round trip`,
+    ...(jitter > 0 ? [`up to ${jitter} ms by chance to each direction`] : []),
+    ...(bandwidth < Infinity ? [`the time of ${bandwidth / 1e6} Mbit/s`] : []),
+  ].join(', ') + '.'
 
 const isMeasured = ({ counted }: Measurement): boolean => counted.length > 0
 

@@ -4,6 +4,7 @@ import { parseConnectString } from '../src/session/servers/connect-string.ts'
 import type { EnsembleSize } from './ensemble/start.ts'
 import type { Meeting } from './fleet/meeting.ts'
 import { fleetOf, processesOf } from './fleet/options.ts'
+import type { Line } from './harness/line-timing.ts'
 import { isWhole, numberOf, sizesOf, UsageError, valuesOf } from './output/usage.ts'
 import type { Scenario } from './harness/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
@@ -16,6 +17,8 @@ export interface Options {
   /** Where the machines meet that take part in the run, and the number to wait for, with this one. */
   fleet: { meeting: Meeting; machines: number } | undefined
   /** Numbers of sessions, ascending. */
+  /** What is between the clients and the server. Undefined if they are connected directly. */
+  line: Line | undefined
   sizes: number[]
   scenarios: Scenario[]
   seconds: number
@@ -50,6 +53,8 @@ const DEFAULTS = {
 
 const MAX_THREADS = 64
 const MAX_SERVERS = 9
+/** The longest delay of a line, ms. A longer one would look like a server that does not answer. */
+const MAX_DELAY = 1000
 
 const scenarioList = scenarios.map(({ name, about }) => `      ${name.padEnd(12)} ${about}\n`).join('')
 
@@ -70,13 +75,16 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
                            the Debian package if there is none
   --ensemble N[+M]         start an ensemble of N Apache ZooKeepers, and of M observers,
                            and also measure what is spread over its servers
+  --round-trip MS          delay all bytes, so that a round trip takes this time longer
+  --jitter MS              delay each direction at random by up to this time more
+  --bandwidth MBIT         limit each connection to so many megabits a second
   --seconds N              time limit of the run, after start-up (${DEFAULTS.seconds}); measurements
                            that do not fit into it are skipped, and listed at the end
   --threads N              worker threads for the sessions (${DEFAULTS.threads})
   --processes N            share the sessions out over N processes of one thread each,
                            instead of threads
   --join SERVERS/PATH      organize a run of several machines, which meet at this path
-                           of a ZooKeeper; npm run bench -- join starts the others
+                           of a ZooKeeper; npm run bench:join starts the others
   --machines N             with --join: measure as soon as N machines, with this one,
                            have joined
   --seed N                 seed for the random order of measurements (${DEFAULTS.seed})
@@ -105,6 +113,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     server: serverOf(values, fleet?.meeting.servers ?? DEFAULTS.server),
     ensemble: ensembleOf(values),
     fleet,
+    line: lineOf(values),
     sizes: sizesOf(values.sessions ?? DEFAULTS.sessions),
     scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
     seconds: numberOf('seconds', values.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
@@ -123,6 +132,9 @@ function parseValues(args: readonly string[]) {
   const texts = {
     server: text,
     ensemble: text,
+    'round-trip': text,
+    jitter: text,
+    bandwidth: text,
     sessions: text,
     scenarios: text,
     seconds: text,
@@ -170,6 +182,20 @@ function ensembleOf({ ensemble, server, apache }: ReturnType<typeof parseValues>
   throw new UsageError(
     `--ensemble: ${JSON.stringify(ensemble)} is not a number of servers, such as 3, or 3+2 with two observers (2 to ${MAX_SERVERS} servers)`,
   )
+}
+
+function lineOf(values: ReturnType<typeof parseValues>): Line | undefined {
+  const { 'round-trip': roundTrip, jitter, bandwidth, ensemble, join, server } = values
+  if (roundTrip === undefined && jitter === undefined && bandwidth === undefined) return undefined
+  const other = Object.entries({ ensemble, join }).find(([, value]) => value !== undefined)?.[0]
+  if (other !== undefined || server?.includes(',') === true)
+    throw new UsageError(`a line leads to one server: leave out --${other ?? 'server with several servers'}`)
+  const ms = (name: string, text = '0') => numberOf(name, text, value => value >= 0 && value <= MAX_DELAY)
+  return {
+    roundTrip: ms('round-trip', roundTrip),
+    jitter: ms('jitter', jitter),
+    bandwidth: bandwidth === undefined ? Infinity : 1e6 * numberOf('bandwidth', bandwidth, value => value > 0),
+  }
 }
 
 function scenariosOf(text: string): Scenario[] {

@@ -36,6 +36,16 @@ describe('the command line of the benchmark', () => {
     expect(parsed('--json', 'a.json', '--report', 'b.html').report).to.equal('b.html')
   })
 
+  it('puts a line before the server if one of its figures is given', () => {
+    expect(parsed().line).to.equal(undefined)
+    expect(parsed('--round-trip', '0.5').line).to.deep.equal({ roundTrip: 0.5, jitter: 0, bandwidth: Infinity })
+    expect(parsed('--jitter', '2', '--bandwidth', '100').line).to.deep.equal({
+      roundTrip: 0,
+      jitter: 2,
+      bandwidth: 1e8,
+    })
+  })
+
   it('selects Apache ZooKeeper instead of the embedded server with --apache', () => {
     expect(parsed('--apache').server).to.equal('apache')
   })
@@ -85,7 +95,7 @@ describe('the command line of the benchmark', () => {
     [['--machines', '2'], '--machines has an effect only with --join'],
     [
       ['--join', 'zk1:2181/run', '--sessions', '5'],
-      '--join needs --machines: npm run bench -- join takes part in the run of another machine',
+      '--join needs --machines: npm run bench:join takes part in the run of another machine',
     ],
     [['--join', 'zk1:2181/run', '--machines', '0'], '--machines: "0" is not a whole number of 1 or more'],
     [
