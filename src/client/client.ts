@@ -584,6 +584,32 @@ export class Client extends Operations implements AsyncDisposable {
     this.#listeners?.clear()
   }
 
+  /**
+   * Leaves the session without ending it, and returns what resumes it: `connect(servers, { session })` in another process,
+   * within the session timeout. Requests in flight are answered first; later calls reject with CLOSED, also those of all
+   * views. The ephemeral nodes stay until the session ends. So does the node of a lock that is held or waited for: its
+   * `held.signal` aborts here, and no lock of the resumed session knows it. Release locks first, or delete `held.path` there.
+   * @param options the timeout is that of {@link close}
+   * @throws ZooKeeperError SESSIONEXPIRED, AUTHFAILED or CLOSED if the session has ended; BADARGUMENTS
+   * @example
+   * await zk.create('/worker', '', { mode: 'ephemeral' })
+   * const session = await zk.detach()
+   * await using again = await connect('localhost:2181', { session })
+   * await again.exists('/worker').then(stat => stat?.ephemeralOwner) // => session.id
+   */
+  async detach(options: CloseOptions = {}): Promise<{ id: bigint; password: Buffer }> {
+    const { timeout } = checked('detach', '', options, closeChecks)
+    const session = this.#session
+    const { id, password } = session
+    const { state } = this
+    if (isTerminal(state) || !session.mayDetach) {
+      const code = isTerminal(state) ? terminalCodes[state] : 'CLOSED'
+      throw new ZooKeeperError(code, { op: 'detach', fate: 'notSent' })
+    }
+    await session.detach(timeout)
+    return { id, password }
+  }
+
   /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()

@@ -108,6 +108,8 @@ export class Session implements RequestsOwner, HostProviderOwner {
   #hasSentAhead = false
   #dialTimer: unknown
   #closing: Deferred | undefined
+  /** The session is left, and not ended at the server. */
+  #isDetaching = false
   /** True if the session was presumed lost when its end began. */
   #closesLost = false
   #closeTimer: unknown
@@ -464,6 +466,21 @@ export class Session implements RequestsOwner, HostProviderOwner {
     return promise
   }
 
+  /** False when the session is being ended. */
+  get mayDetach(): boolean {
+    return this.#closing === undefined
+  }
+
+  /**
+   * Leaves the session, which the servers keep for the session timeout. Requests in flight are answered first, as for
+   * {@link close}.
+   */
+  detach(timeout: number | undefined): Promise<void> {
+    this.#isDetaching = true
+    if (this.usableConnection === undefined) this.#terminate('closed')
+    return this.close(timeout)
+  }
+
   #startClosing(): Deferred {
     const closing = (this.#closing = deferred())
     this.#closesLost = this.lease.expired
@@ -492,16 +509,18 @@ export class Session implements RequestsOwner, HostProviderOwner {
 
   #sendClose(connection: Connection): void {
     this.requests.sendAllQueued(connection)
-    this.requests
-      .sendOn(connection, operations.closeSession, {}, () => undefined)
-      .then(
-        () => this.#terminate('closed'),
-        // If the reply is lost, the session is closed again on the next connection. Any error that a server sends means
-        // that the session is over.
-        (error: unknown) => {
-          if (error instanceof ZooKeeperError && error.fate === 'refused') this.#terminate('closed')
-        },
-      )
+    const last = this.#isDetaching
+      ? this.requests.sendOn(connection, operations.sync, { path: '/' }, () => undefined)
+      : this.requests.sendOn(connection, operations.closeSession, {}, () => undefined)
+    last.then(
+      () => this.#terminate('closed'),
+      // If the reply is lost, the session is closed again on the next connection. Any error that a server sends means
+      // that the session is over.
+      (error: unknown) => {
+        const isOver = error instanceof ZooKeeperError && error.fate === 'refused'
+        if (isOver || this.#isDetaching) this.#terminate('closed')
+      },
+    )
   }
 
   /** Ends the session here at once, and sends nothing to the server. */
