@@ -68,8 +68,9 @@ export function serverReportOf(answer: string, ms: number): ServerReport {
 
 /** Returns the version of ZooKeeper, or the name and the version of another server, such as `RaftKeeper v2.0.4`. */
 function versionIn(answer: string): string | undefined {
-  const [, name = '', version] = /^(\S.{0,40}?) version: (?:[A-Z]\w+ )?([^,\s-]+)/m.exec(answer) ?? []
-  return version === undefined || name === 'Zookeeper' ? version : `${name} ${version}`
+  // Not a header of HTTP, nor the greeting of another server, which may have these words too.
+  const [, name = '', version] = /^(\w[\w ]{0,40}?) version: (?:[A-Z]\w+ )?(v?\d[^,\s-]*)/m.exec(answer) ?? []
+  return version === undefined || /^zookeeper$/i.test(name) ? version : `${name} ${version}`
 }
 
 /** Why a server that runs serves no requests. */

@@ -165,11 +165,21 @@ export function uriOf(instance: ServiceInstance, variables: Readonly<Record<stri
   return parts.map(({ value, variable }) => (variable ? String(values.get(value) ?? '') : value)).join('')
 }
 
+/** Leaves out what is behind the object, such as the zero byte of a C string, as Jackson does (tried on 2.14). */
+function firstObjectIn(json: string): string {
+  let depth = 0
+  for (const { 0: token, index } of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
+    if (token === '{') depth++
+    if (token === '}' && --depth === 0) return json.slice(0, index + 1)
+  }
+  return json
+}
+
 /** @throws Error whose message is fit for a terminal: that of JSON.parse() repeats the data */
 function parsed(json: string): unknown {
   try {
     // Jackson, by which Curator reads it, accepts a byte order mark.
-    return JSON.parse(json.replace(/^\ufeff/, ''))
+    return JSON.parse(firstObjectIn(json.replace(/^\ufeff/, '')))
   } catch (error) {
     // Without a cause, because that would show the same data again.
     throw new Error(printable((error as Error).message))

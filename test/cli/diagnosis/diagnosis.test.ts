@@ -102,10 +102,18 @@ describe('zkwire doctor', () => {
         'zk1:2181: the mode is unknown, because it does not say whether it leads.',
       ])
     }
-    expect(serverReportOf('HTTP/1.1 400 Bad Request\nVersion: 1\n', 1)).to.include({
-      answers: false,
-      why: 'no ZooKeeper',
-    })
+    for (const other of [
+      'HTTP/1.1 400 Bad Request\nVersion: 1\n',
+      'HTTP/1.1 400 Bad Request\r\nServer: x version: 1.2\r\n\r\n',
+      'SSH-2.0-OpenSSH_9.2 version: 9\r\n',
+      'Unknown version: srvr\n',
+    ])
+      expect(serverReportOf(other, 1), other).to.include({ answers: false, why: 'no ZooKeeper' })
+    for (const name of ['zookeeper', 'ZooKeeper'])
+      expect(serverReportOf(`${name} version: 3.3.6-1366786, built\nMode: leader\n`, 1)).to.deep.equal({
+        ...server('leader'),
+        version: '3.3.6',
+      })
     expect(findingsOf(diagnosis(serverReportOf('-ERR unknown command\r\n', 1)))[0]).to.equal(
       'zk1:2181 (10.0.0.1) answers, and is no ZooKeeper: check the host and the port.',
     )

@@ -22,6 +22,15 @@ describe('The JSON of a service instance', () => {
     expect(encodeInstance(decodeInstance(Buffer.from(disabled)))).to.equal(disabled)
   })
 
+  it('may have anything behind it, which Jackson does not read', () => {
+    const strange = JAVA.replace('"address":"10.0.0.7"', String.raw`"address":"}\"}{"`)
+    for (const json of [JAVA, strange])
+      for (const rest of ['\0', '\n', ' {"id":"other"}', 'garbage', '}', ']'])
+        expect(decodeInstance(Buffer.from(json + rest)), rest).to.deep.equal(decodeInstance(Buffer.from(json)))
+    for (const json of ['', '\0', JAVA.slice(0, -1), `\0${JAVA}`, `[${JAVA}]`, '"}"', '}{'])
+      expect(() => decodeInstance(Buffer.from(json)), json).to.throw()
+  })
+
   it('may lack all properties but name and id', () => {
     expect(decodeInstance(Buffer.from('{"name":"n","id":"i","serviceType":"NEW","uriSpec":5}'))).to.deep.equal({
       name: 'n',
