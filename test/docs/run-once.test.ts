@@ -9,6 +9,7 @@ describe('docs/run-once.md', () => {
     /^pod 1: makes the report\npod 2: makes the report\n$/,
     /^pod 1 fails\nthe report is made\ntrue\nfalse\nthe report is made\ntrue\n$/,
     /^the backup is made\n$/,
+    /^creates the table\ncreates the index\n\[ '001-table-of-orders', '002-index-by-day' \]\n\[\]\ncreates the archive\n\[ '003-archive' \]\n$/,
     /^the report is made\ntrue\n$/,
   ])
 
@@ -33,6 +34,34 @@ describe('docs/run-once.md', () => {
         process.exit()`
       const { output } = await run(process.execPath, await writeScript('run-once-fault', theFunction + scenario, ''))
       expect(output, fault).to.equal('true false 1 1\n')
+    }
+  })
+
+  it('runs each migration once, and those that are missing after a failure, if the connection is lost at a marker', async () => {
+    const block = codeBlocks('docs/run-once.md').find(({ heading }) => heading === 'Migrations run once per cluster')
+    const [theFunction = ''] = block?.code.split('const zk = ') ?? []
+    for (const fault of ['drop', 'ignore']) {
+      const scenario = `
+        import { Server } from 'zkwire/server'
+        const server = await Server.start()
+        const clients = [await connect(server.connectString), await connect(server.connectString)]
+        const runs: string[] = []
+        let fails = true
+        const migrations = {
+          first: async () => {
+            runs.push('first')
+            server.faults.${fault}('multi')
+          },
+          second: async () => {
+            runs.push('second')
+            if (fails) throw new Error(String((fails = false)))
+          },
+        }
+        const outcomes = await Promise.allSettled(clients.map(each => migrate(each, '/schema', migrations)))
+        console.log(outcomes.map(({ status }) => status).sort().join(' '), ...runs)
+        process.exit()`
+      const { output } = await run(process.execPath, await writeScript('run-once-migrate', theFunction + scenario, ''))
+      expect(output, fault).to.equal('fulfilled rejected first second second\n')
     }
   })
 

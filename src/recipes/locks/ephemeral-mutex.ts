@@ -92,7 +92,9 @@ export class EphemeralMutex extends Lock {
     return waitingRead(this.#view, { op: 'contenders', path: this.path, options }, async signal => {
       const nodes = await readNodes(this.#view, parentOf(this.path), [nameOf(this.path)], { signal })
       const { path } = this
-      return nodes.map(({ data, stat }) => ({ path, sequence: 0, id: idIn(data), session: stat.ephemeralOwner }))
+      return nodes.map(({ data, stat: { ephemeralOwner: session, ctime: since, czxid: token } }) => ({
+        ...{ path, sequence: 0, id: idIn(data), session, since, token },
+      }))
     })
   }
 

@@ -15,6 +15,7 @@ import { blocksAlways, turnOf, type Blocks, type Turn } from './turn.ts'
  * await using held = await lock.acquire()
  * const [holder]: ContenderNode[] = await lock.contenders()
  * holder?.session // => zk.sessionId
+ * holder?.token // => held.token
  */
 export interface ContenderNode {
   /** The path of its node, which `revoke()` takes. */
@@ -25,6 +26,10 @@ export interface ContenderNode {
   id: string
   /** The id of its session. */
   session: bigint
+  /** When it entered the queue, in milliseconds since 1970 by the server's clock. A holder may have waited since. */
+  since: number
+  /** Its fencing token: the holder has the same as `held.token`. */
+  token: bigint
 }
 
 /** Receives the names of the contenders' nodes, and the path of the directory. */
@@ -94,6 +99,8 @@ export class LockQueue {
         sequence: numberOf(name) ?? NaN,
         id: names.areUnique ? (data?.toString() ?? '') : idIn(data),
         session: stat.ephemeralOwner,
+        since: stat.ctime,
+        token: stat.czxid,
       }))
       .sort((a, b) => a.sequence - b.sequence)
   }

@@ -100,7 +100,9 @@ for (const {
       expect(held.token).to.equal((await client.exists(held.path))?.czxid)
       expect(held.validFor()).to.be.within(1, client.sessionTimeout)
       const [contender] = await new Lock(client, path).contenders()
-      expect(contender).to.deep.include({ path: held.path, id: 'me', session: client.sessionId })
+      const { token } = held
+      expect(contender).to.deep.include({ path: held.path, id: 'me', session: client.sessionId, token })
+      expect(contender?.since).to.equal((await client.exists(held.path))?.ctime)
       await held.release()
       expect(held.validFor()).to.equal(0)
       expect(held.signal.aborted).to.equal(false)
