@@ -9,7 +9,7 @@ import {
   type ACL,
   type CreateMode,
 } from '../protocol/index.ts'
-import { mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
+import { aBoolean, aFunction, mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
 
 /**
  * The data of a node: bytes, or a string, which is stored as UTF-8. null means no data, which ZooKeeper distinguishes
@@ -99,9 +99,8 @@ const isACL = (acl: readonly ACL[]): boolean =>
   )
 
 export const aSignal = mustBe('an AbortSignal', isSignal)
-export const aFunction = mustBe('a function', value => typeof value === 'function')
+export { aBoolean, aFunction }
 export const aTimeout = mustBe('a number of milliseconds, 0 or more', value => typeof value === 'number' && value >= 0)
-export const aBoolean = mustBe('true or false', value => typeof value === 'boolean')
 export const anACL = mustBe('a list of {perms, id: {scheme, id}}', isACL)
 const aVersion = mustBe('a 32-bit integer', (value: number) => value === (value | 0))
 export const anything: Check = () => undefined

@@ -19,6 +19,11 @@ export const mustBe =
   value =>
     is(value as never) ? undefined : `must be ${expected}, not ${typeNameOf(value)}`
 
+export const aBoolean = mustBe('true or false', value => typeof value === 'boolean')
+export const aFunction = mustBe('a function', value => typeof value === 'function')
+export const aString = mustBe('a string', value => typeof value === 'string')
+export const aPositiveInteger = mustBe('a positive integer', value => Number.isSafeInteger(value) && value >= 1)
+
 /** Returns the type of a value for a message. Returns numbers in full, because they are never secret. */
 function typeNameOf(value: unknown): string {
   if (value === null) return 'null'

@@ -1,4 +1,4 @@
-// Where the site of this package is. This is the only place that configures it.
+// Where the site of this package is.
 
 /** The address of the site, without a slash at the end; '' as long as it has none. Then no error names a page. */
 export const siteAddress: string = ''

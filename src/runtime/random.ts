@@ -1,4 +1,4 @@
-// Randomness. Only this file uses the runtime's random generator.
+// Randomness, from the runtime's random generator.
 
 /** Returns a number in [0, 1). */
 export type Random = () => number

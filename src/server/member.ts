@@ -1,17 +1,11 @@
 // A server of an ensemble, as a test controls it.
 import { badArguments } from '../protocol/index.ts'
-import { mustBe } from '../protocol/option-checks.ts'
-import { LONGEST_TIMER } from '../runtime/clock.ts'
 import type { Endpoint } from './connection/endpoint.ts'
+import { millisecondsCheck } from './control/fault-plan.ts'
 import type { MemberMode } from './control/member-state.ts'
 import type { Ensemble } from './ensemble/ensemble.ts'
 import type { Peer } from './ensemble/peer.ts'
 import { ServerControls, type InTurn } from './server-controls.ts'
-
-const lagCheck = mustBe(
-  `from 0 to ${LONGEST_TIMER}`,
-  (ms: unknown) => typeof ms === 'number' && ms >= 0 && ms <= LONGEST_TIMER,
-)
 
 /**
  * A server of an ensemble. `server.members` has them all.
@@ -73,7 +67,7 @@ export class Member extends ServerControls {
    * follower?.snapshot().nodes.has('/app') // => false
    */
   lag(ms: number): void {
-    const problem = lagCheck(ms)
+    const problem = millisecondsCheck(ms)
     if (problem !== undefined) throw badArguments('lag', '', `ms ${problem}`)
     this.#ensemble.setLag(this.#peer, ms)
   }

@@ -92,6 +92,20 @@ describe('in the architecture,', () => {
       ])
     })
 
+    it('are as the headers say: “Only this file imports …”', () => {
+      const usersOf = (module: string) => [...graph].filter(([, imports]) => imports.includes(module))
+      const said = [...sources].flatMap(([file, text]) =>
+        [...text.matchAll(/^\/\/.*\bOnly this file\b.*$/gim)].map(([sentence]) => {
+          const [, module] = /Only this file imports (\S+)\.$/.exec(sentence) ?? []
+          const others =
+            module === undefined ? ['not a sentence that a test reads'] : usersOf(module).map(([user]) => user)
+          return { file, others: others.filter(user => user !== file) }
+        }),
+      )
+      expect(said.map(({ file }) => file)).to.have.members(['runtime/hash.ts', 'transport/cloudflare.ts'])
+      expect(said.filter(({ others }) => others.length > 0)).to.deep.equal([])
+    })
+
     it('are found in every syntax', () => {
       const text = `
         import a from './a.ts'

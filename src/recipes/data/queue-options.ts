@@ -1,7 +1,7 @@
 // The options of a Queue, and their checks.
 import { aSignal, anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
-import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { aPositiveInteger, mustBe, type Checks } from '../../protocol/option-checks.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 
 /**
@@ -61,5 +61,5 @@ export const putChecks: Checks<PutOptions> = {
 }
 export const consumeChecks: Checks<ConsumeOptions> = {
   signal: aSignal,
-  concurrency: mustBe('a positive integer', (value: number) => Number.isSafeInteger(value) && value >= 1),
+  concurrency: aPositiveInteger,
 }

@@ -1,7 +1,7 @@
 // The arguments and the result of `register()` of Services, the options of Services, and their checks.
 import { anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
-import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { aBoolean, aString, mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { WaitOptions } from '../node/cancellable.ts'
 import { serviceTypes, type ServiceInstance, type ServiceType, type UriPart } from './service-instance.ts'
 
@@ -37,8 +37,8 @@ function isUriSpec(value: NewInstance['uriSpec']): boolean {
 }
 
 export const instanceChecks: Checks<NewInstance> = {
-  name: mustBe('a string', isText),
-  id: mustBe('a string', isText),
+  name: aString,
+  id: aString,
   address: mustBe('a string or null', isTextOrNull),
   port: aPort,
   sslPort: aPort,
@@ -46,7 +46,7 @@ export const instanceChecks: Checks<NewInstance> = {
   registrationTimeUTC: mustBe('a number of milliseconds', value => Number.isSafeInteger(value)),
   serviceType: mustBe(`one of ${serviceTypes.join(', ')}`, (type: ServiceType) => serviceTypes.includes(type)),
   uriSpec: mustBe('a string, {parts} or null', isUriSpec),
-  enabled: mustBe('true or false', value => typeof value === 'boolean'),
+  enabled: aBoolean,
 }
 
 /**

@@ -1,7 +1,7 @@
 // Chooses one of the instances of a service for each call.
 import { aFunction, callLater, clockOf, randomOf } from '../../client/recipe-support.ts'
 import { printable } from '../../protocol/index.ts'
-import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { aPositiveInteger, mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
@@ -53,7 +53,7 @@ export const providerChecks: Checks<ServiceProviderOptions<never>> = {
     'roundRobin, random, sticky or a function',
     value => typeof value === 'function' || ['roundRobin', 'random', 'sticky'].includes(value),
   ),
-  errorThreshold: mustBe('a positive integer', (value: number) => Number.isSafeInteger(value) && value >= 1),
+  errorThreshold: aPositiveInteger,
   downTime: mustBe('a number of milliseconds, 0 or more', value => typeof value === 'number' && value >= 0),
   onInvalidInstance: aFunction,
 }

@@ -1,16 +1,12 @@
 // Checks of the arguments of recipes. Unchecked, a wrong argument would fail much later, or make a lock wait for ever.
 import { aFunction, isClient } from '../../client/recipe-support.ts'
 import { badArguments, pathProblem } from '../../protocol/index.ts'
-import { mustBe, type Check } from '../../protocol/option-checks.ts'
+import { aPositiveInteger, type Check } from '../../protocol/option-checks.ts'
 
 /** Returns why a value cannot be used as a number of permits or members, or undefined if it can. */
 export const countProblem = (value: unknown): string | undefined =>
   // The check is created here and not at module level, so that bundlers can drop it.
-  named(
-    'count',
-    mustBe('a positive integer', (count: number) => Number.isSafeInteger(count) && count >= 1),
-    value,
-  )
+  named('count', aPositiveInteger, value)
 
 /**
  * Checks the arguments that all recipes have.

@@ -20,7 +20,7 @@ const matchChecks: Checks<FaultMatch> = {
   times: mustBe('a whole number of at least 1, or Infinity', value => value === Infinity || isWhole(value, 1)),
   session: mustBe('the id of a session, a bigint', value => typeof value === 'bigint'),
 }
-const msCheck = mustBe(
+export const millisecondsCheck = mustBe(
   `from 0 to ${LONGEST_TIMER}`,
   (ms: unknown) => typeof ms === 'number' && ms >= 0 && ms <= LONGEST_TIMER,
 )
@@ -124,7 +124,7 @@ export class FaultPlan implements Faults, FaultMatcher {
   }
 
   delay(kind: FaultKind, ms: number, match: FaultMatch = {}): Fault {
-    return this.#plan('delay', kind, { is: 'delay', ms }, match, problemOf('ms', msCheck(ms)))
+    return this.#plan('delay', kind, { is: 'delay', ms }, match, problemOf('ms', millisecondsCheck(ms)))
   }
 
   drop(kind: FaultKind, match: FaultMatch = {}): Fault {

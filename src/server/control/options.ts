@@ -3,7 +3,7 @@
 //
 // Options of an embedded server. `tickTime` and the limits of the session timeout have the same names in zoo.cfg.
 import { badArguments } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { aBoolean, aFunction, aString, mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { systemClock, type Clock } from '../../runtime/clock.ts'
 import type { TlsServerOptions } from '../../runtime/globals.d.ts'
 import { systemRandom, type Random } from '../../runtime/random.ts'
@@ -153,25 +153,23 @@ export type Settings = { [K in Exclude<keyof ServerOptions, Feature>]-?: NonNull
 const isFrom = (least: number, most: number) => (value: number) =>
   Number.isSafeInteger(value) && value >= least && value <= most
 const positive = mustBe('a whole number from 1 to 2147483647', isFrom(1, 0x7fff_ffff))
-const boolean = mustBe('true or false', value => typeof value === 'boolean')
-const callable = mustBe('a function', value => typeof value === 'function')
 
 const checks: Checks<ServerOptions> = {
   port: mustBe('a whole number from 0 to 65535', isFrom(0, 0xffff)),
-  host: mustBe('a string', value => typeof value === 'string'),
+  host: aString,
   servers: mustBe('a whole number from 1 to 15', isFrom(1, 15)),
   observers: mustBe('a whole number from 0 to 15', isFrom(0, 15)),
   syncLimit: positive,
   commitLogCount: positive,
-  readOnlyMode: boolean,
-  localSessions: boolean,
-  listen: boolean,
+  readOnlyMode: aBoolean,
+  localSessions: aBoolean,
+  listen: aBoolean,
   tickTime: positive,
   minSessionTimeout: positive,
   maxSessionTimeout: positive,
   maxRequestBytes: positive,
-  extendedTypes: boolean,
-  enforceQuota: boolean,
+  extendedTypes: aBoolean,
+  enforceQuota: aBoolean,
   containerCheckInterval: positive,
   version: mustBe("a version '3.8.n' or '3.9.n'", isVersion),
   keeper: mustBe("a version of ClickHouse Keeper, such as '25.8'", value => value === '' || isKeeper(value)),
@@ -180,14 +178,14 @@ const checks: Checks<ServerOptions> = {
     isDigest,
   ),
   saslUsers: mustBe('an object of names and passwords', isStrings),
-  requireSasl: boolean,
+  requireSasl: aBoolean,
   tls: mustBe('options of node:tls', (value: unknown) => typeof value === 'object' && value !== null),
   dataFile: mustBe('the path of a file', value => typeof value === 'string' && value !== ''),
-  onTransaction: callable,
-  onMemberChange: callable,
-  onMessage: callable,
+  onTransaction: aFunction,
+  onMemberChange: aFunction,
+  onMessage: aFunction,
   clock: mustBe('a Clock', isClock),
-  random: callable,
+  random: aFunction,
 }
 
 /** Returns true for '' and for the id of a SHA-1. No client could prove any other, and nothing would say so. */

@@ -2,7 +2,7 @@
 // node may be missing, so that a test can write its first nodes by hand. node:fs is imported only if a file is used,
 // because not every runtime has files.
 import { hex64, pathProblem, perms, type ACL } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { aBoolean, aString, mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Database } from '../database/database.ts'
 import type { Sessions } from '../database/sessions.ts'
 import type { Node, NodeKind } from '../database/tree.ts'
@@ -55,7 +55,6 @@ interface SavedState {
 const isInt = (value: number) => Number.isInteger(value) && (value | 0) === value
 const int = mustBe('a 32-bit integer', isInt)
 const time = mustBe('milliseconds since 1970', Number.isSafeInteger)
-const text = mustBe('a string', value => typeof value === 'string')
 const hex = mustBe("a string such as '0x1f'", (value: unknown) => /^0x[0-9a-f]{1,16}$/.test(String(value)))
 const list = mustBe('a list', Array.isArray)
 
@@ -63,15 +62,15 @@ const stateChecks: Checks<SavedState> = {
   format: mustBe(`'${FORMAT}'`, value => value === FORMAT),
   ...{ zxid: hex, sessions: list, nodes: list },
 }
-const sessionChecks: Checks<SavedSession> = { id: hex, password: text, timeout: int }
+const sessionChecks: Checks<SavedSession> = { id: hex, password: aString, timeout: int }
 const nodeChecks: Checks<SavedNode> = {
-  path: value => (typeof value === 'string' ? pathProblem(value) : text(value)),
-  data: value => (value === null ? undefined : text(value)),
-  ...{ base64: text, acl: list, ephemeralOwner: hex, ttl: time },
-  container: mustBe('true or false', value => typeof value === 'boolean'),
+  path: value => (typeof value === 'string' ? pathProblem(value) : aString(value)),
+  data: value => (value === null ? undefined : aString(value)),
+  ...{ base64: aString, acl: list, ephemeralOwner: hex, ttl: time },
+  container: aBoolean,
   ...{ created: int, version: int, aversion: int, czxid: hex, mzxid: hex, pzxid: hex, ctime: time, mtime: time },
 }
-const aclChecks: Checks<{ perms: number; scheme: string; id: string }> = { perms: int, scheme: text, id: text }
+const aclChecks: Checks<{ perms: number; scheme: string; id: string }> = { perms: int, scheme: aString, id: aString }
 
 /** Returns the nodes, the sessions and the last zxid of a server as text. */
 export function encodeState({ database: { tree, zxid }, sessions }: ServerData): string {

@@ -97,8 +97,8 @@ export const queue: readonly PlantedBug[] = [
     file: 'src/recipes/node/own-node.ts',
     caughtBy: 'test/recipes/queue/look-ahead.test.ts',
     bug: 'a waiter relies on the watch on its own node although it may not read the node',
-    from: 'if (this.#watch !== undefined || this.#plan.acl !== undefined) return undefined',
-    to: 'if (this.#watch !== undefined) return undefined',
+    from: 'this.#watch !== undefined || this.#plan.acl !== undefined || hasACL(this.#plan.client)',
+    to: 'this.#watch !== undefined',
   },
   {
     file: 'src/session/watches/watch-manager.ts',
