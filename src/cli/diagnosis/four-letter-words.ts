@@ -49,6 +49,10 @@ export function ask({ host, port }: Address, word: string, options: AskOptions):
       // Servers without TLS close the connection at its first byte, and Node's message says so in twelve words.
       end({ is: 'failure', why: error.code === 'ECONNRESET' ? 'closed the connection' : messageOfSystem(error) }),
     )
-    socket.on('close', () => end({ is: 'text', text: String(Buffer.concat(chunks)), ms: clock.now() - startedAt }))
+    socket.on('close', () => {
+      // A server on Windows ends its lines as Windows does.
+      const text = String(Buffer.concat(chunks)).replaceAll('\r\n', '\n')
+      end({ is: 'text', text, ms: clock.now() - startedAt })
+    })
   })
 }

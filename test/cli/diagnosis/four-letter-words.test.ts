@@ -30,6 +30,11 @@ describe('the answer to a four-letter word', () => {
     expect(await answerOf(socket => socket.end('Mode: x\n'), 10_000)).to.deep.include({ is: 'text', text: 'Mode: x\n' })
   })
 
+  it('has the same lines from a server on Windows', async () => {
+    const answer = await answerOf(socket => socket.end('0x1:\r\n\t/a\r\n'), 10_000)
+    expect(answer).to.deep.include({ is: 'text', text: '0x1:\n\t/a\n' })
+  })
+
   it('is that the server is silent', async () => {
     expect(await answerOf(() => undefined)).to.deep.equal({ is: 'failure', why: 'silent for 0.2 s' })
   })
