@@ -202,6 +202,14 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/teaching.md',
       },
       {
+        ...{
+          name: 'judge',
+          title: 'Judge locks',
+          about: 'Copies of any program, with faults: what is wrong, frame by frame',
+        },
+        document: 'docs/judge.md',
+      },
+      {
         ...{ name: 'teaching-sheet', title: 'Sheet for students', about: 'Words, guesses and exercises, on two pages' },
         document: 'docs/teaching-sheet.md',
       },

@@ -27,6 +27,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   sessions: async () => (await import('./commands/sessions.ts')).sessions,
   herds: async () => (await import('./commands/herds.ts')).herds,
   serve: async () => (await import('./commands/serve.ts')).serve,
+  judge: async () => (await import('./commands/judge.ts')).judge,
   playground: async () => (await import('./commands/playground.ts')).playground,
   shell: async () => (await import('./commands/shell.ts')).shell,
   completion: async () => (await import('./commands/completion.ts')).completion,

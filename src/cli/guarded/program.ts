@@ -1,5 +1,5 @@
 // The program that a command runs: it leads a session of its own.
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
 import { getSystemErrorMap } from 'node:util'
 import type { Clock } from '../../runtime/clock.ts'
@@ -13,21 +13,25 @@ const LONGEST_PAUSE = 200
 export interface ProgramOptions {
   readonly words: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly stdin: 'inherit' | 'ignore'
+  /** `pipe`: the caller writes and reads its three streams. Otherwise, the output is that of this process. */
+  readonly stdin: 'inherit' | 'ignore' | 'pipe'
   readonly clock: Clock
 }
 
 /** A program that runs, with all processes that it has started. */
 export class Program {
   readonly pid: number
+  /** The streams of the program, which are null unless they are pipes. */
+  readonly streams: Pick<ChildProcess, 'stdin' | 'stdout' | 'stderr'>
   readonly #tree: ProcessTree
   readonly #clock: Clock
   #isKilled = false
   /** Resolves with the exit status when the program has ended; 128 plus its number for a signal, as in a shell. */
   readonly ended: Promise<number>
 
-  private constructor(pid: number, ended: Promise<number>, clock: Clock) {
+  private constructor(pid: number, streams: Program['streams'], ended: Promise<number>, clock: Clock) {
     this.pid = pid
+    this.streams = streams
     this.ended = ended
     this.#clock = clock
     this.#tree = new ProcessTree(pid)
@@ -41,11 +45,12 @@ export class Program {
     try {
       // `detached` makes a session, so that no descendant goes on without the lock. It also takes the terminal's Ctrl-C
       // away from the program, so the caller hands signals on.
-      const child = spawn(file, args, { stdio: [stdin, 'inherit', 'inherit'], detached: true, env })
+      const output = stdin === 'pipe' ? 'pipe' : 'inherit'
+      const child: ChildProcess = spawn(file, args, { stdio: [stdin, output, output], detached: true, env })
       const ended = new Promise<number>(resolve => {
         child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']))
       })
-      if (child.pid !== undefined) return new Program(child.pid, ended, clock)
+      if (child.pid !== undefined) return new Program(child.pid, child, ended, clock)
       throw await new Promise<Error>(resolve => child.once('error', resolve))
     } catch (error) {
       const { code, errno = 0, message } = error as NodeJS.ErrnoException

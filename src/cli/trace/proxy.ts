@@ -44,11 +44,16 @@ export class TraceProxy {
     return { host: address, port }
   }
 
+  /** Drops all connections. Clients can connect again. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
   /** Stops listening, and drops all connections. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()
-    for (const socket of this.#sockets) socket.destroy()
+    this.cut()
     await closed
   }
 

@@ -1,0 +1,34 @@
+// What has happened in a trial, in order: frames, lines of the programs, and what the judge did.
+
+/** From or to whom a frame goes, or who does something. */
+export interface Row {
+  /** Milliseconds since the start of the trial. */
+  readonly at: number
+  /** The number of the copy, from 1. 0 if the row concerns no copy. */
+  readonly copy: number
+  /** `sent` and `received`: a frame, as its client sees it. `says`: a line of the program. `judge`: an order or a fault. */
+  readonly kind: 'sent' | 'received' | 'says' | 'judge'
+  readonly text: string
+  /** The copies that hold the lock after this, as far as they know. */
+  readonly holders: readonly number[]
+}
+
+/** A mistake of the program. */
+export interface Finding {
+  readonly kind: FindingKind
+  readonly words: string
+}
+
+/** What each kind of finding means. */
+export const FINDINGS = {
+  overlap: 'two copies hold the lock at the same time',
+  kept: 'a copy goes on as holder after its session has ended',
+  foreign: 'a copy deletes the node of another one',
+  stuck: 'nobody gets the free lock, or a copy does not leave it',
+  failed: 'a copy fails or ends',
+  token: 'a token is not greater than the one before',
+  order: 'a copy overtakes another one that has queued before it',
+  herd: 'a release notifies many copies, although one can be next',
+  left: 'nodes, watches or sessions are left at the end',
+} as const
+export type FindingKind = keyof typeof FINDINGS

@@ -1,0 +1,115 @@
+// `zkwire judge` as a process: programs in four languages, right ones and wrong ones. Each wrong one makes a classical mistake.
+import { expect } from 'chai'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { javaCommand } from '../../../environment/java-program.ts'
+import { PYTHON } from '../../../environment/needs.ts'
+import { CURATOR_JARS, provideCurator, provideKazoo } from '../../../environment/other-libraries.ts'
+import { main, zkwire } from './program.ts'
+
+const file = (name: string) => join(import.meta.dirname, 'judged', name)
+const java = (name: string) => javaCommand(new URL(`judged/${name}.java`, import.meta.url), { jars: CURATOR_JARS })
+const wrongPython = (mistake: string) => [PYTHON, file('wrong_locks.py'), mistake]
+const javaScript = (...args: string[]) => [process.execPath, '--import', 'tsx', file('zkwire-lock.ts'), ...args]
+const shell = ['sh', file('spin.sh'), `${process.execPath} ${main}`]
+
+interface Case {
+  readonly title: string
+  readonly program: () => readonly string[] | Promise<readonly string[]>
+  readonly options: readonly string[]
+  readonly kinds: readonly string[]
+}
+
+const WRONG: readonly Case[] = [
+  {
+    title: 'a waiter that enters when its predecessor is gone, without a look at the queue (kazoo)',
+    program: () => wrongPython('no-recheck'),
+    options: ['--faults', 'expire', '--trials', '3'],
+    kinds: ['overlap', 'order'],
+  },
+  {
+    title: 'a queue in which each change wakes all (kazoo)',
+    program: () => wrongPython('herd'),
+    options: ['--trials', '1'],
+    kinds: ['herd'],
+  },
+  {
+    title: 'a create that is sent again after a lost reply (kazoo)',
+    program: () => wrongPython('lost-reply'),
+    options: ['--faults', 'reply', '--patience', '4'],
+    kinds: ['stuck'],
+  },
+  {
+    title: 'a holder that does not notice the end of its session (kazoo)',
+    program: () => wrongPython('kept'),
+    options: ['--faults', 'stop', '--patience', '4'],
+    kinds: ['kept'],
+  },
+  {
+    title: 'a node whose name is used again, with the node of a session that is about to end (kazoo)',
+    program: () => wrongPython('reused-name'),
+    options: ['--faults', 'restart', '--allow', 'herd'],
+    kinds: ['overlap'],
+  },
+  {
+    title: 'a release that deletes the node of the next holder (zkwire)',
+    program: () => javaScript('foreign'),
+    options: ['--faults', 'expire', '--allow', 'herd,order'],
+    kinds: ['foreign'],
+  },
+  {
+    title: 'a watch on a node that is gone already (ZooKeeper for Java)',
+    program: () => java('WrongLock'),
+    options: ['--faults', 'late', '--patience', '4'],
+    kinds: ['stuck'],
+  },
+  {
+    title: 'a node that outlives its owner (shell)',
+    program: () => shell,
+    options: ['--faults', 'kill', '--copies', '2', '--patience', '4', '--allow', 'herd,order'],
+    kinds: ['stuck'],
+  },
+]
+
+describe('zkwire judge', function () {
+  this.timeout(300_000)
+  let folder = ''
+  before(async () => {
+    await provideCurator()
+    await provideKazoo()
+    folder = mkdtempSync(join(tmpdir(), 'judge-'))
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  for (const [i, { title, program, options, kinds }] of WRONG.entries())
+    it(`finds ${title}`, async () => {
+      const svg = join(folder, `${i}.svg`)
+      const { status, out, err } = await zkwire([
+        'judge',
+        '--json',
+        '--svg',
+        svg,
+        ...options,
+        '--',
+        ...(await program()),
+      ])
+      expect(status, out + err).to.equal(1)
+      const found = JSON.parse(out) as { verdict: string; rows: { kind: string }[] }
+      expect(found.verdict, out).to.be.oneOf([...kinds])
+      expect(found.rows.map(({ kind }) => kind)).to.include.members(['sent', 'received', 'says', 'judge'])
+      expect(readFileSync(svg, 'utf8')).to.match(/^<svg [^]*<\/svg>\n$/)
+    })
+
+  const RIGHT: readonly (readonly [title: string, program: Case['program']])[] = [
+    ['kazoo', () => [PYTHON, file('kazoo_lock.py')]],
+    ['Curator', () => java('CuratorLock')],
+    ['zkwire', () => javaScript()],
+  ]
+  for (const [title, program] of RIGHT)
+    it(`finds no mistake in the lock of ${title}`, async () => {
+      const { status, out, err } = await zkwire(['judge', '--', ...(await program())])
+      expect(status, out + err).to.equal(0)
+      expect(out).to.match(/^No mistake found in 11 trials: the lock was given \d+ times\.\n$/)
+    })
+})

@@ -1,0 +1,25 @@
+# A lock of kazoo, as `zkwire judge` runs it.
+import logging
+import os
+import sys
+
+from kazoo.client import KazooClient, KazooState
+
+logging.basicConfig(level=logging.CRITICAL)
+zk = KazooClient(hosts=os.environ["ZK_HOSTS"], timeout=10)
+zk.add_listener(lambda state: print("lost") if state == KazooState.LOST else None)
+zk.start()
+lock = zk.Lock(os.environ["ZK_LOCK"], os.environ["ZK_COPY"])
+print("ready")
+for line in sys.stdin:
+    try:
+        if line == "lock\n":
+            lock.acquire()
+            print("in")
+        else:
+            lock.release()
+            print("out")
+    except Exception as error:
+        print("failed", repr(error))
+        lock = zk.Lock(os.environ["ZK_LOCK"], os.environ["ZK_COPY"])
+zk.stop()
