@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { javaCommand } from '../../../environment/java-program.ts'
 import { PYTHON } from '../../../environment/needs.ts'
 import { CURATOR_JARS, provideCurator, provideKazoo } from '../../../environment/other-libraries.ts'
-import { main, zkwire } from './program.ts'
+import { main, zkwire, type Ended } from './program.ts'
 
 const file = (name: string) => join(import.meta.dirname, 'judged', name)
 const java = (name: string) => javaCommand(new URL(`judged/${name}.java`, import.meta.url), { jars: CURATOR_JARS })
@@ -72,43 +72,63 @@ const WRONG: readonly Case[] = [
   },
 ]
 
+const RIGHT: readonly (readonly [title: string, program: Case['program']])[] = [
+  ['kazoo', () => [PYTHON, file('kazoo_lock.py')]],
+  ['Curator', () => java('CuratorLock')],
+  ['zkwire', () => javaScript()],
+]
+
+/** A judge mostly waits, so several run at once. */
+const AT_ONCE = 3
+const running: Promise<unknown>[] = []
+
+/** Runs the judge when fewer than {@link AT_ONCE} others run that were begun before. */
+function judged(args: () => Promise<readonly string[]>): Promise<Ended> {
+  const before = running.at(-AT_ONCE)
+  const result = (async () => {
+    await before
+    return zkwire(['judge', ...(await args())])
+  })()
+  running.push(result.catch(() => undefined))
+  return result
+}
+
 describe('zkwire judge', function () {
   this.timeout(300_000)
   let folder = ''
+  const results = new Map<string, Promise<Ended>>()
   before(async () => {
     await provideCurator()
     await provideKazoo()
     folder = mkdtempSync(join(tmpdir(), 'judge-'))
+    for (const [title, program] of RIGHT)
+      results.set(
+        title,
+        judged(async () => ['--', ...(await program())]),
+      )
+    for (const { title, program, options } of WRONG) {
+      const svg = join(folder, `${title}.svg`)
+      results.set(
+        title,
+        judged(async () => ['--json', '--svg', svg, ...options, '--', ...(await program())]),
+      )
+    }
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  for (const [i, { title, program, options, kinds }] of WRONG.entries())
+  for (const { title, kinds } of WRONG)
     it(`finds ${title}`, async () => {
-      const svg = join(folder, `${i}.svg`)
-      const { status, out, err } = await zkwire([
-        'judge',
-        '--json',
-        '--svg',
-        svg,
-        ...options,
-        '--',
-        ...(await program()),
-      ])
+      const { status, out, err } = (await results.get(title)) as Ended
       expect(status, out + err).to.equal(1)
       const found = JSON.parse(out) as { verdict: string; rows: { kind: string }[] }
       expect(found.verdict, out).to.be.oneOf([...kinds])
       expect(found.rows.map(({ kind }) => kind)).to.include.members(['sent', 'received', 'says', 'judge'])
-      expect(readFileSync(svg, 'utf8')).to.match(/^<svg [^]*<\/svg>\n$/)
+      expect(readFileSync(join(folder, `${title}.svg`), 'utf8')).to.match(/^<svg [^]*<\/svg>\n$/)
     })
 
-  const RIGHT: readonly (readonly [title: string, program: Case['program']])[] = [
-    ['kazoo', () => [PYTHON, file('kazoo_lock.py')]],
-    ['Curator', () => java('CuratorLock')],
-    ['zkwire', () => javaScript()],
-  ]
-  for (const [title, program] of RIGHT)
+  for (const [title] of RIGHT)
     it(`finds no mistake in the lock of ${title}`, async () => {
-      const { status, out, err } = await zkwire(['judge', '--', ...(await program())])
+      const { status, out, err } = (await results.get(title)) as Ended
       expect(status, out + err).to.equal(0)
       expect(out).to.match(/^No mistake found in 11 trials: the lock was given \d+ times\.\n$/)
     })
