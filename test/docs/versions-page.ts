@@ -83,7 +83,10 @@ export function tablesOf(versionOf: (peer: PeerRow) => string): readonly string[
     return [version, `Debian ${suite}`, 'by `npm run test:versions`, also in CI']
   })
   return [
-    table(['ZooKeeper', 'from', 'tested'], [...inCI, [BY_HAND.join(', '), 'Apache', 'once each, by hand']]),
+    table(
+      ['ZooKeeper', 'from', 'tested in the repository'],
+      [...inCI, [BY_HAND.join(', '), 'Apache', 'once each, by hand']],
+    ),
     table(
       ['feature', ...branches.map(([title]) => title)],
       [

@@ -1,6 +1,5 @@
 // `zkwire herds`.
-import type { Clock } from '../../runtime/clock.ts'
-import { untilAborted } from '../../runtime/abort.ts'
+import { pause } from '../../runtime/pause.ts'
 import { herdsAmong, notificationsIn } from '../capture/captured-herds.ts'
 import { CaptureError } from '../capture/packet.ts'
 import { askAll, requireAnswers, type Asked } from '../diagnosis/ask-all.ts'
@@ -57,6 +56,7 @@ export const herds = command({
       for (const { text } of asked.problems) problems.add(text)
       if (clock.now() + every > until) break
       await pause(clock, every, signal)
+      signal.throwIfAborted()
     }
     const found = herdsIn(samples, least)
     await out.show({ herds: found, samples: samples.length, problems: [...problems] }, () =>
@@ -124,6 +124,3 @@ const rowOf = ({ path, watchers, samples, isEphemeral }: Herd, all: number): str
   path === undefined ? 'watches on children, whose nodes servers do not name' : escaped(path),
   isEphemeral ? 'ephemeral' : '',
 ]
-
-const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
-  untilAborted(new Promise(resolve => void clock.setTimeout(resolve, ms)), signal)
