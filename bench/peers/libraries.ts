@@ -74,7 +74,7 @@ export const libraries: readonly Library[] = [
   {
     name: 'newest Curator',
     needs: ['packages of Debian trixie, unpacked in .cache/debian'],
-    recipes: curatorRecipes('+'),
+    recipes: curatorRecipes('n'),
   },
   {
     name: 'ZooKeeper recipes',
@@ -89,7 +89,7 @@ export const libraries: readonly Library[] = [
   {
     name: 'newest kazoo',
     needs: ['a package of Debian sid, unpacked in .cache/debian'],
-    recipes: kazooRecipes('+'),
+    recipes: kazooRecipes('n'),
   },
   {
     name: 'C client',

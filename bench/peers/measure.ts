@@ -15,7 +15,7 @@ export function needs(): string {
     needs.map((each, i) => `  ${(i === 0 ? name : '').padEnd(NAMES)}${each}`),
   )
   return `This compares the locks of ${libraries.length} libraries on one Apache ZooKeeper, which it starts
-(Debian package zookeeper, or ZOOKEEPER_HOME). It takes up to five minutes, and
+(Debian package zookeeper, or ZOOKEEPER_HOME). It takes up to seven minutes, and
 needs:
 ${lines.join('\n')}
 If a Debian package is missing, it is installed with apt-get, which needs root.

@@ -15,7 +15,7 @@ export interface Options extends PeersRunOptions, Provision {
 
 const DEFAULTS = {
   sessions: '2,10,50,100',
-  seconds: '240',
+  seconds: '400',
   seed: '1',
   json: fileURLToPath(new URL('../results/peers.json', import.meta.url)),
 }
@@ -23,7 +23,7 @@ const DEFAULTS = {
 export const help = `npm run bench -- peers [options]
 
 Measures the locks of Curator, kazoo, ZooKeeper and others beside ours, on an Apache
-ZooKeeper that it starts, in five minutes. The first lines of the output say what that
+ZooKeeper that it starts, in seven minutes. The first lines of the output say what that
 needs. See bench/README.md.
 
   --sessions N,N,...       numbers of contenders (${DEFAULTS.sessions})

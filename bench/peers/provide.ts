@@ -1,8 +1,8 @@
 // Provides the libraries: installs what is missing, compiles the programs, and returns their command lines.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import {
@@ -87,9 +87,11 @@ async function packageVersion(directory: string): Promise<string> {
   return (JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')) as { version: string }).version
 }
 
-/** Debian installs each jar by a name with its version, and links it. */
+/** Debian also has each jar by a name with its version. */
 async function jarVersion(file: string): Promise<string> {
-  return /-(\d[\d.]*)\.jar$/.exec(await realpath(file))?.[1] ?? 'unknown'
+  const name = new RegExp(`^${basename(file, '.jar')}-(\\d[\\d.]*)\\.jar$`)
+  const versions = (await readdir(dirname(file))).flatMap(each => name.exec(each)?.[1] ?? [])
+  return versions[0] ?? 'unknown'
 }
 
 const CACHE = fileURLToPath(new URL('../../.cache/peers-c/', import.meta.url))

@@ -41,14 +41,24 @@ export function peersChapter(result: PeersResult): string {
     const { framesSent, framesReceived } = phases(id)[phase].tally
     return framesSent + framesReceived
   }
+  const sinceThen =
+    framesOf('mutex', 'join') === 8
+      ? ''
+      : ` Since that run, a join of our locks that look ahead takes 8 frames instead of 10, because two of
+its watches are set by one request.`
+  const hasNewest = result.cells.some(({ recipe }) => recipe === 'cn-latch')
+  const laterVersions = hasNewest
+    ? `- **The newest versions** of Curator and kazoo cost the same, to the byte. Only a \`LeaderLatch\` also reads its own node before it leads, from
+  Curator 5.7 on (CURATOR-696): ${trips('cn-latch')} round trips and not ${trips('c-latch')}.`
+    : `- **Later versions** may cost more. From Curator 5.7 on, a \`LeaderLatch\` also reads its own node before it leads (CURATOR-696), which is one
+  round trip more than in this table.`
   return `## Other people's locks
 
-What do the locks of other libraries cost? One run (\`docs/peers.json\` in the repository, \`${result.commandLine.replace(/ --(json|report) \S+| --(?= --json)/g, '')}\`,
+What do the locks of other libraries cost? One run (\`docs/peers.json\` in the repository, \`${result.commandLine.replace(/ --(json|report|seconds) \S+| --(?= --json)/g, '')}\`,
 ${result.date.slice(0, 10)}) measured them beside ours on one Apache ZooKeeper ${result.server.version}. Each contender was a session of its own library behind
 a proxy that counted the frames. The table shows a release and a join with ${size} contenders: notifications, frames, bytes read, and the
 round trips from the release until the next contender had the lock. ${sameTrips ? `These were as many with ${sizes.slice(0, -1).join(' or ')} contenders. ` : ''}All counts
-were the same in every step, to the byte. Since that run, a join of our locks that look ahead takes 8 frames instead of 10, because two of
-its watches are set by one request.
+were the same in every step, to the byte.${sinceThen}
 
 ${table(
   ['library', 'lock', 'notified', 'frames', 'read', 'round trips', 'power of N', 'join: frames', 'read'],
@@ -74,8 +84,7 @@ line. The result also has times and processor times, which depend on the machine
   with Curator, ${read('k-read')} with kazoo and ${read('read')} with zkwire. Here the herd is wanted, but not the lists.
 - **Round trips.** The least is one. Most locks need two, because the notified contender lists the directory. ZooKeeper's \`WriteLock\` also
   checks whether the directory exists (${trips('z-lock')}). kazoo's \`Semaphore\` needs ${trips('k-semaphore')}: it lists, creates its lease and checks it.
-- **Later versions** may cost more. From Curator 5.7 on, a \`LeaderLatch\` also reads its own node before it leads (CURATOR-696), which is one
-  round trip more than in this table.
+${laterVersions}
 - **A semaphore notifies few, but takes many frames**, because a contender passes a lock before it gets a permit: ${framesOf('c-semaphore', 'release')} frames for a
   release with Curator, ${framesOf('k-semaphore', 'release')} with kazoo, ${framesOf('semaphore', 'release')} with zkwire.
 - **The directory is listed twice for a join** by kazoo's \`Lock\` if the object is used again (${read('k-lock', 'join')} bytes), because it searches for a node

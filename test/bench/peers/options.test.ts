@@ -5,7 +5,7 @@ import { UsageError } from '../../../bench/output/usage.ts'
 describe('the command line of npm run bench -- peers', () => {
   it('has a default for every option', () => {
     const options = parseOptions([])
-    expect(options).to.deep.include({ sizes: [2, 10, 50, 100], seconds: 240, zooLock: undefined, tables: false })
+    expect(options).to.deep.include({ sizes: [2, 10, 50, 100], seconds: 400, zooLock: undefined, tables: false })
     expect(options)
       .to.have.property('json')
       .that.matches(/bench\/results\/peers\.json$/)
