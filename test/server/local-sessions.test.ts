@@ -70,6 +70,9 @@ describe('a local session of an embedded ensemble', () => {
       expect(kinds().filter(kind => kind === 'createSession')).to.have.length(1)
       expect(ids()).to.deep.equal([client.sessionId])
       expect((await client.exists('/mine'))?.ephemeralOwner).to.equal(client.sessionId)
+      // From now on its requests keep it alive at the leader.
+      await ensemble.clock.advance(6 * client.sessionTimeout)
+      expect([client.state, ids()]).to.deep.equal(['connected', [client.sessionId]])
       const moved = await ensemble.open([other], { session: sessionOf(client) })
       await moved.sync('/')
       expect(await moved.exists('/mine')).not.to.equal(null)

@@ -114,6 +114,17 @@ describe('a pause of all servers', () => {
           ensemble.server.pause()
         },
       }
+      it('cannot be ended after a stop, so sessions are kept until the start', async () => {
+        const open = await start({ ...world, options: { ...world.options, localSessions: false } })
+        const { server, clock } = ensemble
+        const { sessionId } = await open()
+        await server.stop()
+        server.resume()
+        await clock.advance(3 * T)
+        expect(server.snapshot().sessions.map(({ id }) => id)).to.include(sessionId)
+        await server.start()
+      })
+
       for (const [how, end] of Object.entries(ends))
         it(how, async () => {
           const open = await start(world)
@@ -177,4 +188,50 @@ describe('a pause during an election', () => {
         }
         await ensemble.close()
       })
+})
+
+describe('a server that is paused', () => {
+  const happenings: Readonly<Record<string, (ensemble: VirtualEnsemble) => unknown>> = {
+    'its leader stops': ({ leader }) => leader.stop(),
+    'its leader is cut off': ({ leader }) => leader.cutOff(),
+    'an election is held': ({ server }) => void outcomeOf(server.elect()),
+  }
+  for (const [what, happen] of Object.entries(happenings))
+    it(`notices nothing until it goes on: ${what}`, async () => {
+      const ensemble = await VirtualEnsemble.start()
+      const { server, clock } = ensemble
+      const [follower] = ensemble.others
+      await clock.advance(2 * TICK)
+      const { mode, epoch } = follower
+      follower.pause()
+      await happen(ensemble)
+      await clock.advance(3 * TICK)
+      expect([follower.mode, follower.epoch]).to.deep.equal([mode, epoch])
+      follower.resume()
+      server.heal()
+      await server.start()
+      await clock.advance(10 * TICK)
+      expect(ensemble.modes.toSorted()).to.deep.equal(['follower', 'follower', 'leader'])
+      await ensemble.close()
+    })
+})
+
+describe('a follower that has lost its leader', () => {
+  it('serves a client again whose handshakes the leader has never answered', async () => {
+    const ensemble = await VirtualEnsemble.start()
+    const { clock } = ensemble
+    const [follower] = ensemble.others
+    const client = await ensemble.open([follower], { sessionTimeout: 2 * T })
+    follower.cutOff()
+    for (let i = 0; i < 3; i++) {
+      follower.dropConnections()
+      await clock.advance(TICK)
+    }
+    await clock.advance(5 * TICK)
+    expect(follower.mode).to.equal('looking')
+    follower.heal()
+    await clock.advance(4 * TICK)
+    expect([follower.mode, client.state]).to.deep.equal(['follower', 'connected'])
+    await ensemble.close()
+  })
 })
