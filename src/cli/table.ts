@@ -7,6 +7,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   elect: async () => (await import('./commands/elect.ts')).elect,
   leader: async () => (await import('./commands/leader.ts')).leader,
   who: async () => (await import('./commands/who.ts')).who,
+  revoke: async () => (await import('./commands/revoke.ts')).revoke,
   ls: async () => (await import('./commands/ls.ts')).ls,
   get: async () => (await import('./commands/get.ts')).get,
   set: async () => (await import('./commands/set.ts')).set,

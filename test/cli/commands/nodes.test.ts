@@ -7,7 +7,7 @@ import { statuses, unknownCommand } from '../../../src/cli/runner/failure.ts'
 import { ShellSession } from '../../../src/cli/shell/shell-session.ts'
 import { lineOf, parseLine } from '../../../src/cli/nodes/exported-node.ts'
 import { connect, openACL, perms, type Client } from '../../../src/index.ts'
-import { Mutex, ReadWriteLock, Semaphore } from '../../../src/recipes/index.ts'
+import { Mutex, Queue, ReadWriteLock, Semaphore } from '../../../src/recipes/index.ts'
 import { hex64 } from '../../../src/protocol/index.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 import { Server } from '../../../src/server/index.ts'
@@ -272,6 +272,47 @@ describe('in this process, zkwire', () => {
       watching.signals.deliver('SIGTERM')
       expect((await watching.ended).status).to.equal(143)
       await shell.close()
+    })
+  })
+
+  describe('revoke', () => {
+    it('asks each holder, and no waiter, and none of those that do not hold', async () => {
+      const lock = new ReadWriteLock(zk, '/lock', { id: 'me' })
+      await using one = await lock.readLock.acquire({ watchOwnNode: true })
+      await using two = await lock.readLock.acquire({ watchOwnNode: true })
+      const waiting = lock.writeLock.acquire({ watchOwnNode: true })
+      await until(() => [...server.snapshot().nodes.keys()].filter(path => path.startsWith('/lock/')).length === 3)
+      const asked = JSON.parse(await ok('revoke', '/lock', '--json')) as { done: string; node: string; id: string }[]
+      expect(asked.map(({ node }) => node)).to.have.members([one.path, two.path])
+      expect(asked.map(({ done, id }) => `${done} ${id}`)).to.deep.equal(['asked me', 'asked me'])
+      await until(() => one.revoked.aborted && two.revoked.aborted)
+      await Promise.all([one.release(), two.release()])
+      const writer = await waiting
+      expect([one.signal.aborted, writer.revoked.aborted]).to.deep.equal([false, false])
+      await writer.release()
+    })
+
+    it('--force gives the lock to the next, and the signal of the holder aborts', async () => {
+      const held = await new Mutex(zk, '/lock', { id: 'me' }).acquire({ watchOwnNode: true })
+      const next = new Mutex(zk, '/lock').acquire()
+      expect(await ok('revoke', '/lock', '--force')).to.match(/^deleted {2}0x\w+ {2}\/lock\/\S+ {2}me\n$/)
+      const { token } = await next
+      expect(token > held.token).to.equal(true)
+      await until(() => held.signal.aborted)
+      await (await next).release()
+    })
+
+    it('ends with 1 and changes nothing if nobody holds it, if it is no lock, and for the items of a queue', async () => {
+      await new Mutex(zk, '/free').use(() => undefined)
+      await zk.create('/folder/lock', '', { parents: true })
+      await new Queue(zk, '/queue').put('x')
+      const names = [...server.snapshot().nodes.keys()]
+      for (const path of ['/free', '/folder', '/missing', '/queue/entries', '/queue'])
+        for (const force of [[], ['--force']]) {
+          const { status, err } = await run(['revoke', path, ...force])
+          expect([status, err !== ''], path).to.deep.equal([1, true])
+        }
+      expect([...server.snapshot().nodes.keys()]).to.deep.equal(names)
     })
   })
 
