@@ -84,7 +84,7 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --processes N            share the sessions out over N processes of one thread each,
                            instead of threads
   --join SERVERS/PATH      organize a run of several machines, which meet at this path
-                           of a ZooKeeper; npm run bench:join starts the others
+                           of a ZooKeeper; npm run bench -- join starts the others
   --machines N             with --join: measure as soon as N machines, with this one,
                            have joined
   --seed N                 seed for the random order of measurements (${DEFAULTS.seed})

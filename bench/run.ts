@@ -6,6 +6,10 @@ import { pathToFileURL } from 'node:url'
 /** The file of each program, from the root of the repository, and what it is for. */
 const programs: Readonly<Record<string, { file: string; about: string; needsDist?: true }>> = {
   peers: { file: 'bench/peers/main.ts', about: 'the locks of other libraries beside ours, in five minutes' },
+  services: {
+    file: 'bench/services/main.ts',
+    about: 'the locks of Redis, etcd and PostgreSQL beside those of ZooKeeper, in ten minutes',
+  },
   compare: { file: 'bench/compare/main.ts', about: 'compares two results of npm start, or of peers' },
   forecast: { file: 'bench/model/main.ts', about: 'at how many contenders a lock breaks' },
   join: { file: 'bench/fleet/main.ts', about: 'takes part in the run of another machine' },

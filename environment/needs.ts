@@ -220,6 +220,18 @@ export const postgresql = debian('postgresql', {
   isInstalled: hasFile('/usr/lib/postgresql'),
 })
 
+export const redisServer = debian('redis-server', {
+  name: 'Redis',
+  why: 'a lock service that is compared with ZooKeeper',
+  isInstalled: hasFile('/usr/bin/redis-server'),
+})
+
+export const etcdServer = debian('etcd-server', {
+  name: 'etcd',
+  why: 'a lock service that is compared with ZooKeeper',
+  isInstalled: hasFile('/usr/bin/etcd'),
+})
+
 const terminalProgram = (name: string, why: string) =>
   debian(name, { name, why, isInstalled: hasFile(`/usr/bin/${name}`) })
 
@@ -319,7 +331,7 @@ const siteTools: Need = {
 /** The needs of each script of package.json that runs tests. What is not named here, the script cannot install. */
 export const suites: Readonly<Record<string, readonly Need[]>> = {
   test: [siteTools, zookeeper, jdk],
-  'test:bench': [zookeeper],
+  'test:bench': [zookeeper, redisServer, etcdServer, postgresql],
   'test:browser': [zookeeper, chromium],
   'test:cli': [zookeeper, jdk, curator, kazoo, tcpdump, tshark, tmux, ...shells],
   'test:ensemble': [zookeeper, webFrameworks],

@@ -194,6 +194,14 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/herd.md',
       },
       {
+        ...{
+          name: 'choosing',
+          title: 'Which lock service',
+          about: 'ZooKeeper, etcd, Redis and PostgreSQL on the same axes',
+        },
+        document: 'docs/choosing.md',
+      },
+      {
         ...{ name: 'protocol', title: 'The protocol', about: 'Every byte, from the handshake to a lock' },
         document: 'docs/protocol.md',
       },

@@ -95,7 +95,7 @@ describe('the command line of the benchmark', () => {
     [['--machines', '2'], '--machines has an effect only with --join'],
     [
       ['--join', 'zk1:2181/run', '--sessions', '5'],
-      '--join needs --machines: npm run bench:join takes part in the run of another machine',
+      '--join needs --machines: npm run bench -- join takes part in the run of another machine',
     ],
     [['--join', 'zk1:2181/run', '--machines', '0'], '--machines: "0" is not a whole number of 1 or more'],
     [

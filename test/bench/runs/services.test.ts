@@ -1,0 +1,50 @@
+// A run of bench:services with few contenders, on the services that this machine has.
+import { expect } from 'chai'
+import { etcdServer, postgresql, redisServer } from '../../../environment/needs.ts'
+import { descendantsOf } from '../../../environment/procfs.ts'
+import { Progress } from '../../../bench/output/progress.ts'
+import { parseServicesResult, type ServicesResult } from '../../../bench/services/result.ts'
+import { measureServices } from '../../../bench/services/run.ts'
+import { readDocument } from '../../support/document.ts'
+
+const silent = new Progress({ write: () => undefined })
+const missing = { etcd: etcdServer, Redis: redisServer, PostgreSQL: postgresql }
+
+describe('npm run bench -- services', function () {
+  this.timeout(300_000)
+
+  let result: ServicesResult
+  const others = descendantsOf(process.pid)
+  before(async () => {
+    const only = ['etcd-mutex', 'redis-list', 'pg-notify']
+    const options = { sizes: [5], steps: 2, cycles: 3, timeout: 0, seconds: 0, only }
+    result = await measureServices(options, [], silent, new AbortController().signal)
+  })
+
+  const committed = parseServicesResult(readDocument('docs/services.json'))
+  for (const [lock, service, woken] of [
+    ['etcd-mutex', 'etcd', 1],
+    ['redis-list', 'Redis', 1],
+    ['pg-notify', 'PostgreSQL', 4],
+  ] as const)
+    it(`counts what a release of ${lock} costs`, function () {
+      const reason = result.services.find(({ name }) => name === service)?.missing
+      if (reason !== undefined) {
+        process.stderr.write(`SKIPPED: ${service} cannot be had. ${reason}\n${missing[service].alternatives}\n`)
+        this.skip()
+      }
+      expect(result.failures.filter(each => each.lock === lock)).to.deep.equal([])
+      const cell = result.releases.find(each => each.lock === lock && each.size === 5)
+      expect(cell).to.include({ woken })
+      // The server of etcd also sends frames that measure the line, at times of its own.
+      if (woken === 1 && service !== 'etcd') {
+        const { framesSent } = committed.releases.find(each => each.lock === lock) ?? expect.fail('not in the run')
+        expect(cell, 'as in the committed run').to.include({ framesSent })
+      }
+      expect(result.uncontended.find(each => each.lock === lock)?.trips.warm).to.be.at.least(2)
+    })
+
+  it('leaves no server and no contender', () => {
+    expect(descendantsOf(process.pid).filter(pid => !others.includes(pid))).to.deep.equal([])
+  })
+})

@@ -1,0 +1,65 @@
+// Checks docs/choosing.md against the recorded run.
+import { expect } from 'chai'
+import { locks } from '../../bench/services/locks.ts'
+import { choosingPage } from '../../bench/services/page.ts'
+import { waitsPicture } from '../../bench/services/picture.ts'
+import { bytesOf, csvOf, growthOf, parseServicesResult } from '../../bench/services/result.ts'
+import { readDocument } from '../support/document.ts'
+
+describe('docs/choosing.md', () => {
+  const result = parseServicesResult(readDocument('docs/services.json'))
+  const release = (id: string) => result.releases.findLast(({ lock }) => lock === id) ?? expect.fail(id)
+
+  it('and its CSV file and picture are what `npm run bench -- services --docs` makes of the recorded run', () => {
+    expect(readDocument('docs/choosing.md')).to.equal(choosingPage(result))
+    expect(readDocument('docs/services.csv')).to.equal(csvOf(result))
+    // A run with --seconds 0 has no picture.
+    if (result.openWorlds.length > 0) expect(readDocument('docs/choosing.svg')).to.equal(waitsPicture(result))
+  })
+
+  it('changes when the figures of the run change', () => {
+    const other = structuredClone(result)
+    for (const each of other.releases) each.framesSent++
+    expect(choosingPage(other)).not.to.equal(choosingPage(result))
+  })
+
+  it('is based on a complete run of all locks', () => {
+    expect(result).to.include({ ended: 'complete' })
+    for (const { id } of locks)
+      for (const found of [result.releases, result.waiting, result.uncontended, result.crashes])
+        expect(
+          found.some(({ lock }) => lock === id),
+          id,
+        ).to.equal(true)
+  })
+
+  it('has no cell without a figure, except for the lock that polls', () => {
+    expect(choosingPage(result)).not.to.match(/NaN|undefined|Infinity/)
+    const empty = choosingPage(result)
+      .split('\n')
+      .filter(line => line.startsWith('|') && line.includes('| – |'))
+    expect(empty).to.have.length(1)
+  })
+
+  it('says of the locks only what the run has shown', () => {
+    const wakes = (id: string) =>
+      Math.round(growthOf(result.releases.filter(({ lock }) => lock === id)).woken?.exponent ?? NaN)
+    expect(locks.filter(({ id }) => wakes(id) === 1).map(({ id }) => id)).to.have.members([
+      'herd',
+      'redis-channel',
+      'pg-notify',
+    ])
+    const never = result.crashes
+      .filter(({ times }) => times.includes(null))
+      .map(({ lock, fault }) => `${lock} ${fault}`)
+    const promised = result.crashes.filter(({ bound }) => bound === null).map(({ lock, fault }) => `${lock} ${fault}`)
+    expect(never, 'those that promise nothing').to.have.members(promised)
+    const trips = (id: string) => result.trips.find(({ lock }) => lock === id)?.trips ?? NaN
+    expect(trips('mutex')).to.be.below(trips('etcd-mutex'))
+    expect(bytesOf(release('etcd-mutex'))).to.be.below(bytesOf(release('predecessor')))
+    expect(bytesOf(release('ticket'))).to.be.below(bytesOf(release('predecessor')))
+    const alone = (id: string) => result.uncontended.find(({ lock }) => lock === id)?.trips.cold ?? NaN
+    expect(['etcd-mutex', 'redis-poll', 'pg-advisory'].map(alone), 'all others').to.deep.equal([2, 2, 2])
+    expect(alone('mutex')).to.equal(3)
+  })
+})
