@@ -82,11 +82,12 @@ export function plansFor({ seed, copies, rounds, trials, faults }: PlanOptions):
   if (kinds.length === 0) return Array.from({ length: trials }, () => calm)
   const next = shuffledForEver(kinds, random)
   const whole = (most: number) => Math.floor(random() * most) + 1
-  // In round 1, the first copy holds, and one that waits and is not the last has another one behind it.
+  // In round 1, the first copy holds, and one that waits and is not the last has another one behind it. Before the last round,
+  // others wait for a holder, so that what it does wrong is seen.
   const placed = (kind: FaultKind): PlannedFault =>
     kind.moment === 'waits'
       ? { kind, copy: copies === LEAST_COPIES ? LEAST_COPIES : 1 + whole(copies - 2), round: 1 }
-      : { kind, copy: whole(copies), round: whole(rounds) }
+      : { kind, copy: whole(copies - 1), round: whole(Math.max(1, rounds - 1)) }
   return [
     calm,
     ...Array.from({ length: trials - 1 }, (): Plan => {
