@@ -37,6 +37,8 @@ export class Copy {
   state: CopyState = 'starting'
   /** How often it was told to lock. */
   round = 0
+  /** The number of the grant that it has, among all of the trial. */
+  grant = 0
   /** Its session, or the last one. 0 if it had none. */
   session = 0n
   /** All its sessions, also of its processes before. */

@@ -401,7 +401,7 @@ export class Trial {
   }
 
   #entered(copy: Copy, token: string | undefined): void {
-    this.#grants++
+    copy.grant = ++this.#grants
     const server = this.#server as Server
     const number = token !== undefined && /^\d{1,20}$/.test(token) ? BigInt(token) : undefined
     if (number !== undefined) {
@@ -429,7 +429,11 @@ export class Trial {
         )
     } else if (this.#expired.has(other.session)) {
       this.#mustLose.add(other)
-    } else this.#fail(new Found('overlap', `copy ${copy.number} enters while copy ${other.number} holds it`))
+    } else {
+      // The other one may have entered later, in the time until this judgement.
+      const [first, second] = copy.grant < other.grant ? [copy, other] : [other, copy]
+      this.#fail(new Found('overlap', `copy ${second.number} enters while copy ${first.number} holds it`))
+    }
   }
 
   #committed({ session, opcode, changes }: TransactionRecord): void {
