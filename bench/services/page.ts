@@ -32,8 +32,9 @@ ${table(
 - **No lock stops a holder that was paused.** A process that sleeps longer than its session, lease or key lives wakes up and goes on, while
   another one holds the lock. Only a store that compares [fencing tokens](fencing.md) refuses its write. ZooKeeper and etcd have such a
   number. A plain key of Redis has none.
-- **PostgreSQL never has two holders**, because a lock belongs to a connection. Its price is in the last table: a holder that is stopped,
-  or cut off, keeps the lock. If the data is in the same database, write it in the transaction that holds the lock, and you need no token.
+- **PostgreSQL gives a lock away only when its connection has ended**, so a holder that is stopped, or cut off, keeps the lock: see the last table.
+  If the server ends the connection (\`tcp_keepalives_idle\`, an administrator, a proxy), the holder learns of it at its next query, and
+  meanwhile there may be two. If the data is in the same database, write it in the transaction that holds the lock, and you need no token.
 - **Redis may lose a lock with its server.** Its replication is asynchronous, so a replica that takes over may not know the key. ZooKeeper and
   etcd acknowledge a lock when a majority has it. A single Redis or PostgreSQL serves nobody until it is back.
 
