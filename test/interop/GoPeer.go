@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -30,9 +31,11 @@ func open() {
 	}
 }
 
-// ErrNoServer ends the requests that wait while the first attempt to reconnect fails.
+// ErrNoServer ends the requests that wait while the first attempt to reconnect fails. A request that is being written
+// when the connection is reset ends with the error of the socket.
 func isTransient(err error) bool {
-	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer)
+	var socket *net.OpError
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) || errors.As(err, &socket)
 }
 
 // The library does not repeat a request whose connection was lost.
