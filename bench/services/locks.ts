@@ -63,7 +63,7 @@ const zookeeper = (
     recipe === 'herd'
       ? 'first come, first served: all wake up, and the first in the queue has it'
       : 'first come, first served',
-  fence: program === 'zkwire' ? '`held.fencingToken`, the node’s zxid' : 'the node’s czxid, read by the program',
+  fence: program === 'zkwire' ? '`held.token`, the node’s zxid' : 'the node’s czxid, read by the program',
   ends: 'the server ends the session',
   bounds: timeout => always(timeout + TICK),
 })
