@@ -69,7 +69,7 @@ export interface SessionsOptions extends Omit<ConnectOptions, 'signal' | 'sessio
 
 /**
  * As `Sessions` of `zkwire`, for Cloudflare Workers. In a Durable Object, all requests share a session. In a worker a session
- * belongs to one request, so use {@link SessionsOf.withLock} only, with an `idleTimeout` of 0: each call then has its own.
+ * belongs to one request, so use `withLock` only, with an `idleTimeout` of 0: each call then has its own.
  * @example
  * import { Sessions } from 'zkwire/cloudflare'
  * const sessions = new Sessions('localhost:2181', { sessionTimeout: 5_000, idleTimeout: 0 })
