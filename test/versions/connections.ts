@@ -48,7 +48,7 @@ export function connectionSuite(subject: Subject): void {
     const { client, path, sessions, server } = subject
     let asked = 0
     const holder = await sessions.open(`${server.connectString}${path}`, {
-      sessionTimeout: 2000,
+      sessionTimeout: 6000,
       onFrame: frame => void (/^client \S* ?multi/.test(explain(frame.bytes, frame).sentence) && asked++),
     })
     const everyone = (perms: number) => [{ perms, id: { scheme: 'world', id: 'anyone' } }]
