@@ -105,6 +105,8 @@ for (const {
           }
           await happened
           const got = await acquiring
+          // A semaphore leaves its gate in the background.
+          await client.settled()
           expect(await contenders()).to.deep.equal([client.sessionId])
           expect(got.token).to.equal((await fixture.observer.exists(got.path))?.czxid)
           expect(got.signal.aborted).to.equal(false)

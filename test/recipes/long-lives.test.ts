@@ -7,8 +7,8 @@ import { outcomeOf } from '../support/settled.ts'
 import { end, PATH, publicCalls, Stage, started, turns, type Scene } from './public-calls.ts'
 import { followed, running, type Closing, type Following } from './public-objects.ts'
 
-/** More than what a SweepingMap keeps until it sweeps. */
-const TIMES = 9
+/** More than the dead keys that a SweepingMap keeps until it sweeps: eight, and an eighth of all keys. */
+const TIMES = 12
 
 /** The other member waits for this call, so without it the scene has no end. */
 const needsTheCall = ['DoubleBarrier.enter']
