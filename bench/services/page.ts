@@ -112,11 +112,13 @@ ${leaderSection(result)}
 
 ## How it was measured
 
+By these commands in the repository:
+
     npm run bench -- services                                 ten minutes at most; installs what is missing, as root
     npm run bench -- services --docs                         also writes this page, docs/services.json and docs/services.csv
     npm run bench -- services --only mutex,pg-advisory --sessions 10,50
 
-The contenders of etcd, Redis and PostgreSQL are small clients of the benchmark (\`bench/services/contenders\`), which send what the
+The contenders of etcd, Redis and PostgreSQL are small clients in the repository (\`bench/services/contenders\`), which send what the
 client named in the table sends: Go's for etcd, redlock and Redisson for Redis. Those of ZooKeeper are the ones of \`npm run bench -- peers\`;
 [herd.md](herd.md) compares the locks of its libraries. A round trip is counted with a proxy that delays all bytes.
 `
