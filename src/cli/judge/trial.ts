@@ -1,6 +1,6 @@
 // One trial: copies of the program lock in turn, while the planned faults hit them. Ends at the first mistake.
 import type { Clock } from '../../runtime/clock.ts'
-import { opcodes } from '../../protocol/index.ts'
+import { eventTypes, opcodes } from '../../protocol/index.ts'
 import { Server, type Fault, type TransactionRecord } from '../../server/index.ts'
 import type { Address } from '../../transport/transport.ts'
 import { Copy } from './copy.ts'
@@ -56,12 +56,14 @@ const LEAST_WAITERS = 3
 /** What the sentence of a frame has beside the request and the reply. */
 const UNTOLD = /^(client|server) |, acl: \[.*?\}\]|, zxid 0x[0-9a-f]+$/g
 
+const findingOf = (kind: FindingKind, detail: string): Finding => ({ kind, words: `${FINDINGS[kind]}: ${detail}` })
+
 class Found extends Error {
   readonly finding: Finding
 
   constructor(kind: FindingKind, detail: string) {
     super(detail)
-    this.finding = { kind, words: `${FINDINGS[kind]}: ${detail}` }
+    this.finding = findingOf(kind, detail)
   }
 }
 
@@ -86,6 +88,8 @@ export class Trial {
   readonly #owners = new Map<string, bigint>()
   /** The copies whose session has ended while they held the lock, and that must say so. */
   readonly #mustLose = new Set<Copy>()
+  /** The faults that have happened. */
+  readonly #done = new Set<PlannedFault>()
   /** Replies that are held. */
   #late: Fault[] = []
   /** What is planned for the next session of a copy that has none. */
@@ -105,9 +109,8 @@ export class Trial {
     const trial = new Trial(options)
     const findings = await trial.#run()
     const { plan } = options
-    const notifications = trial.#copies.reduce((sum, copy) => sum + copy.notifications, 0)
     return {
-      ...{ plan, findings, notifications },
+      ...{ plan, findings, notifications: trial.#notifications },
       ...{ rows: trial.#rows, grants: trial.#grants, handovers: trial.#handovers },
     }
   }
@@ -246,7 +249,6 @@ export class Trial {
           await this.#do(fault, copy)
         }
   }
-  readonly #done = new Set<PlannedFault>()
 
   async #do({ kind }: PlannedFault, copy: Copy): Promise<void> {
     const server = this.#server as Server
@@ -342,9 +344,9 @@ export class Trial {
     const { plan, patience } = this.#options
     const findings: Finding[] = []
     const isCalm = plan.faults.length === 0
-    const add = (kind: FindingKind, detail: string) => findings.push({ kind, words: `${FINDINGS[kind]}: ${detail}` })
+    const add = (kind: FindingKind, detail: string) => findings.push(findingOf(kind, detail))
     const waiters = plan.copies - 1
-    const notifications = this.#copies.reduce((sum, copy) => sum + copy.notifications, 0)
+    const notifications = this.#notifications
     if (isCalm && waiters >= LEAST_WAITERS && notifications > HERD * Math.max(1, this.#handovers))
       add(
         'herd',
@@ -447,10 +449,10 @@ export class Trial {
     }
     for (const { type, path } of changes) {
       const owner = this.#owners.get(path)
-      if (type === 1) {
+      if (type === eventTypes.NodeCreated) {
         const { ephemeralOwner = 0n } = this.#server?.snapshot().nodes.get(path)?.stat ?? {}
         if (ephemeralOwner !== 0n) this.#owners.set(path, ephemeralOwner)
-      } else if (type === 2) {
+      } else if (type === eventTypes.NodeDeleted) {
         this.#owners.delete(path)
         const [by, of] = [name(session), owner === undefined ? undefined : name(owner)]
         if (by !== undefined && of !== undefined && by !== of)
@@ -477,6 +479,10 @@ export class Trial {
   #note(copy: Copy, kind: Row['kind'], text: string): void {
     const holders = this.#copies.filter(({ state }) => state === 'holding').map(({ number }) => number)
     this.#rows.push({ at: this.#options.clock.now() - this.#startedAt, copy: copy.number, kind, text, holders })
+  }
+
+  get #notifications(): number {
+    return this.#copies.reduce((sum, copy) => sum + copy.notifications, 0)
   }
 
   #count(state: Copy['state']): number {
