@@ -54,10 +54,15 @@ export async function grownBy(times: number, work: (nth: number) => Promise<unkn
   return [...new Set(kept.map(([, place]) => place))].filter(place => place !== '')
 }
 
-/** Returns the lines of the stack in src, the innermost first. Empty if none, or if the tree of the server grows. */
+/**
+ * Returns the files of the stack in src, the innermost first. Empty if none, if the tree of the server grows, or if the
+ * innermost file is not in src: what a listener collects is not kept by this project. Other tests of this process leave
+ * subscribers of the diagnostics channels.
+ */
 function placeIn(stack = ''): string {
-  const places = [...stack.matchAll(/\/(src\/\S+?):\d+:\d+/g)].map(([, place]) => place ?? '')
-  return /database\/(tree|children)|virtual-clock/.test(places[0] ?? '')
-    ? ''
-    : [...new Set(places)].slice(0, 3).join(' < ')
+  const files = [...stack.matchAll(/(?:file:\/\/|[( ])(\/\S+):\d+:\d+/g)].map(([, file = '']) => file)
+  const [, innermost = '', ...others] = [...new Set(files)]
+  const places = [innermost, ...others].flatMap(file => /\/(src\/.+)/.exec(file)?.[1] ?? [])
+  const isCounted = /\/src\//.test(innermost) && !/database\/(tree|children)|virtual-clock/.test(innermost)
+  return isCounted ? places.slice(0, 3).join(' < ') : ''
 }
