@@ -1,6 +1,6 @@
 // Entry point `zkwire/cloudflare`: connect() and supervise() for Cloudflare Workers, through cloudflare:sockets.
 // It does not import node:net, node:tls or node:dns.
-import { mustBe, type Checks } from '../protocol/option-checks.ts'
+import { mustBe, type Checks } from '../options/checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
 import type { Client } from './client.ts'

@@ -1,7 +1,7 @@
 // The ensemble's dynamic configuration: the text of /zookeeper/config, parsed.
 import { jsonSafe } from '../protocol/index.ts'
 import type { Encodable, GetDataResponse, ReconfigRequest, Stat, TypeOf } from '../protocol/index.ts'
-import { mustBe, type Checks } from '../protocol/option-checks.ts'
+import { mustBe, type Checks } from '../options/checks.ts'
 import type { Address } from '../transport/transport.ts'
 import { signalChecks, type SignalOption } from './validation.ts'
 

@@ -1,5 +1,5 @@
 // The public interface of the client: connect(), the client and its operations, supervise(). Re-exports only.
-// May import: session, session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
+// May import: session, session/life, session/requests, session/watches, session/servers, transport, options, protocol, runtime.
 export { aclOf, creatorAllACL, digest, openACL, readOnlyACL } from './acl.ts'
 export type { Client, CloseOptions, RetryOptions, WatcherOptions, WhenConnectedOptions } from './client.ts'
 export type { Created } from './create.ts'

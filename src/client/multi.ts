@@ -16,7 +16,7 @@ import {
   type Stat,
   type TypeOf,
 } from '../protocol/index.ts'
-import { optionsProblem } from '../protocol/option-checks.ts'
+import { optionsProblem } from '../options/checks.ts'
 import type { Chroot } from './chroot.ts'
 import {
   anything,

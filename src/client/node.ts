@@ -2,7 +2,7 @@
 import { debuglog } from 'node:util'
 import { systemRandom } from '../runtime/random.ts'
 import { badArguments } from '../protocol/index.ts'
-import { mustBe, type Checks } from '../protocol/option-checks.ts'
+import { mustBe, type Checks } from '../options/checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import type { Session } from '../session/session.ts'
 import { srvLookup, type SrvLookup } from '../session/servers/srv.ts'

@@ -19,7 +19,7 @@ import {
   type Stat,
   type TypeOf,
 } from '../protocol/index.ts'
-import { NO_OPTIONS, optionsProblem } from '../protocol/option-checks.ts'
+import { NO_OPTIONS, optionsProblem } from '../options/checks.ts'
 import * as operations from '../protocol/operations.ts'
 import { substitute, type CallDetails } from '../session/requests/request.ts'
 import type { Requests } from '../session/requests/requests.ts'

@@ -2,7 +2,7 @@
 import { LONGEST_TIMER, systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
 import { badArguments, type ACL, type ZooKeeperError } from '../protocol/index.ts'
-import { mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
+import { mustBe, optionsProblem, type Check, type Checks } from '../options/checks.ts'
 import type { Mechanism } from '../session/life/sasl.ts'
 import type { ObservedFrame } from '../session/observed-frame.ts'
 import type { SessionSettings } from '../session/session.ts'

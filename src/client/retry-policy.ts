@@ -1,6 +1,6 @@
 // Policies of client.retry(): they limit its attempts and choose its pauses.
 import { badArguments, isCode, ZooKeeperError } from '../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
+import { mustBe, optionsProblem, type Checks } from '../options/checks.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import { isTerminal } from '../session/life/states.ts'

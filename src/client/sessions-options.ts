@@ -1,5 +1,5 @@
 // The options of Sessions, and what its calls pass and return.
-import { mustBe, type Checks } from '../protocol/option-checks.ts'
+import { mustBe, type Checks } from '../options/checks.ts'
 import { LONGEST_TIMER } from '../runtime/clock.ts'
 import type { State } from '../session/life/states.ts'
 import type { SessionTask } from './supervise.ts'

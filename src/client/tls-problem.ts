@@ -1,5 +1,5 @@
 // Checks options of node:tls that node:tls itself checks only at each connection, when it is too late to throw.
-import { mustBe, type Check } from '../protocol/option-checks.ts'
+import { mustBe, type Check } from '../options/checks.ts'
 import { aNumber } from './options.ts'
 import { aBoolean, aFunction, aSignal } from './validation.ts'
 

@@ -9,7 +9,7 @@ import {
   type ACL,
   type CreateMode,
 } from '../protocol/index.ts'
-import { aBoolean, aFunction, mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
+import { aBoolean, aFunction, mustBe, optionsProblem, type Check, type Checks } from '../options/checks.ts'
 
 /**
  * The data of a node: bytes, or a string, which is stored as UTF-8. null means no data, which ZooKeeper distinguishes

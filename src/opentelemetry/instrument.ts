@@ -2,7 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api'
 import { badArguments } from '../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
+import { mustBe, optionsProblem, type Checks } from '../options/checks.ts'
 import type {
   CallMessage,
   ConnectMessage,

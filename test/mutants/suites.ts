@@ -18,6 +18,7 @@ const onApache = 'on Apache ZooKeeper'
 export const suites: Readonly<Record<string, Suite>> = {
   pure: {
     mutate: [
+      'src/options/checks.ts',
       'src/protocol/*.ts',
       '!src/protocol/{index,entry,constants}.ts',
       'src/recipes/queue/turn.ts',
@@ -26,7 +27,8 @@ export const suites: Readonly<Record<string, Suite>> = {
       'src/session/life/lease.ts',
     ],
     tests: [
-      'test/protocol/{brand,errors,explain,frames,golden,jute,multi,option-checks,paths,request-frame}.test.ts',
+      'test/options/checks.test.ts',
+      'test/protocol/{brand,errors,explain,frames,golden,jute,multi,paths,request-frame}.test.ts',
       'test/recipes/locks/ticket.test.ts',
       'test/recipes/queue/turn.test.ts',
       'test/session/life/lease.test.ts',

@@ -1,6 +1,6 @@
 // The failures of a command: exit statuses, and one line for each failure.
 import { ZooKeeperError, isCode, type ErrorCode } from '../../protocol/index.ts'
-import { mostSimilar } from '../../protocol/option-checks.ts'
+import { mostSimilar } from '../../options/checks.ts'
 import { messageOfSystem, withoutSecrets } from '../../runtime/host-port.ts'
 import { RecipeError } from '../../recipes/node/recipe-error.ts'
 import { escaped } from './text.ts'

@@ -1,7 +1,7 @@
 // The options of a cache and of its changes, and their checks.
 import { aFunction, aSignal } from '../../client/recipe-support.ts'
 import type { Stat } from '../../protocol/index.ts'
-import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { mustBe, type Checks } from '../../options/checks.ts'
 import type { Cache } from './cache.ts'
 import type { CacheChangesOptions } from './changes.ts'
 import type { CacheCodec } from './content.ts'

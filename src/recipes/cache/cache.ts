@@ -1,8 +1,8 @@
 // Local copies of nodes. This file: the public class, which connects the parts.
-// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, protocol/option-checks.ts, runtime.
+// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, options, runtime.
 import { callLater, checked, inBackground, isTerminal, serverPath, terminalCodes } from '../../client/recipe-support.ts'
 import { isCode, ZooKeeperError } from '../../protocol/index.ts'
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client, State, WatchEvent } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'

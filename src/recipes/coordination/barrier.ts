@@ -1,5 +1,5 @@
 // Recipes other than locks. This file: barriers, with Curator's nodes. Clients wait for one client, or for each other.
-// May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+// May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
 import { listChildren } from '../node/children.ts'
 import {
   anACL,
@@ -12,7 +12,7 @@ import {
   type Pace,
 } from '../../client/recipe-support.ts'
 import { badArguments, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
-import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { optionsProblem, type Checks } from '../../options/checks.ts'
 import { untilAborted } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'

@@ -1,7 +1,7 @@
 // Leader election, with the nodes of Curator's LeaderLatch.
 import { checked, newPace, signalChecks, unlessRefused } from '../../client/recipe-support.ts'
 import { join } from '../../protocol/index.ts'
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { waitingRead, type WaitOptions } from '../node/cancellable.ts'

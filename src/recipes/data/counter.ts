@@ -1,7 +1,7 @@
 // A counter that several clients change, stored in the bytes of Curator's or kazoo's counters.
 import { anACL } from '../../client/recipe-support.ts'
 import { badArguments, type ACL } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import type { WaitOptions } from '../node/cancellable.ts'

@@ -1,7 +1,7 @@
 // Leases that end at a time of day, with the nodes of kazoo's NonBlockingLease and MultiNonBlockingLease.
 import { anACL, clockOf, copyOfACL, newPace, unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join, MultiError, type ACL } from '../../protocol/index.ts'
-import { aPositiveInteger, mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { aPositiveInteger, mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { Mutex } from '../locks/mutex.ts'
 import type { Held } from '../locks/held.ts'

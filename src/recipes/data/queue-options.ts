@@ -1,7 +1,7 @@
 // The options of a Queue, and their checks.
 import { aSignal, anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
-import { aPositiveInteger, mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { aPositiveInteger, mustBe, type Checks } from '../../options/checks.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 
 /**

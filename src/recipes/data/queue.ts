@@ -1,7 +1,7 @@
 // A queue of items for several consumers, with the nodes of kazoo's LockingQueue.
 import { checked, copyOf, copyOfACL, inBackground, newDataProblem, newPace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join } from '../../protocol/index.ts'
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import { forwardAbort, isAbortOf } from '../../runtime/abort.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'

@@ -1,5 +1,5 @@
 // Data that clients share: values, counters, queues of items, leases. This file: a value that is updated by its version.
-// May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+// May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
 import {
   copyOfACL,
   inBackground,
@@ -9,7 +9,7 @@ import {
   type Pace,
 } from '../../client/recipe-support.ts'
 import { badArguments, isCode, type ACL, type Stat } from '../../protocol/index.ts'
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import { isStrayPromise } from '../../runtime/callbacks.ts'
 import type { Client, Data, MultiOp, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'

@@ -9,7 +9,7 @@ import {
   whenConfirmed,
 } from '../../client/recipe-support.ts'
 import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
-import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { optionsProblem, type Checks } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { despiteLeftovers, OTHER_HOLDER, waitingRead, type WaitOptions } from '../node/cancellable.ts'

@@ -1,6 +1,6 @@
 // A lock that is held: the result of acquire().
 import { aBoolean, clockOf, holdLease, inBackground, leaseLossOf } from '../../client/recipe-support.ts'
-import type { Checks } from '../../protocol/option-checks.ts'
+import type { Checks } from '../../options/checks.ts'
 import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { Abort, Scope } from '../../runtime/abort.ts'
 import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/index.ts'

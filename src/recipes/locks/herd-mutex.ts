@@ -1,5 +1,5 @@
 // The lock in which every waiter watches the directory: a release wakes all of them. Kept for measuring and teaching.
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { namesOf } from '../queue/dialect.ts'

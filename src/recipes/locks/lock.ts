@@ -1,8 +1,8 @@
 // The locks. This file: the methods of every lock.
-// May import: recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+// May import: recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
 import { checked } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
-import type { Checks } from '../../protocol/option-checks.ts'
+import type { Checks } from '../../options/checks.ts'
 import { checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { holdOptionChecks, watchingOwnNode, type Held, type HoldOptions } from './held.ts'

@@ -1,5 +1,5 @@
 // The lock in which each waiter watches its predecessor, and usually looks ahead.
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import type { OwnNode } from '../node/own-node.ts'

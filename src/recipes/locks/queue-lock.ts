@@ -1,7 +1,7 @@
 // A lock whose contenders queue as nodes of a directory. Such locks differ in the node that a waiter watches, and in
 // the contenders that it waits for.
 import { aBoolean, aFunction, anACL } from '../../client/recipe-support.ts'
-import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { mustBe, type Checks } from '../../options/checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { despiteLeftovers, OTHER_HOLDER, waitingRead, type WaitOptions } from '../node/cancellable.ts'

@@ -1,5 +1,5 @@
 // The names of readers and writers, which distinguish them.
-import type { Check } from '../../protocol/option-checks.ts'
+import type { Check } from '../../options/checks.ts'
 import {
   sequenceAfter,
   dialects as exclusive,

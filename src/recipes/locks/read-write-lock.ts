@@ -1,6 +1,6 @@
 // The lock that many readers or one writer may hold.
 import { aBoolean, checked } from '../../client/recipe-support.ts'
-import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { optionsProblem, type Checks } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import type { OwnNode } from '../node/own-node.ts'

@@ -1,6 +1,6 @@
 // A mutex whose requests queue in the process before they queue at the server. Its holder may acquire it again.
 import { aBoolean } from '../../client/recipe-support.ts'
-import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { optionsProblem, type Checks } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { enter, activate, isIn, runIn } from './async-owner.ts'

@@ -1,7 +1,7 @@
 // A lock with a number of permits: that many holders may hold it at the same time.
 import { inBackground, newPace } from '../../client/recipe-support.ts'
 import { join, parentOf } from '../../protocol/index.ts'
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import { inScope } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'

@@ -1,6 +1,6 @@
 // The lock in which each waiter knows its predecessor's name without a list of the directory. So a release costs the
 // same for any length of the queue.
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { waitingRead, type WaitOptions } from '../node/cancellable.ts'

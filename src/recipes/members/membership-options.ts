@@ -2,7 +2,7 @@
 import { aBoolean, anACL, newDataProblem } from '../../client/recipe-support.ts'
 import type { Data } from '../../client/index.ts'
 import type { ACL } from '../../protocol/index.ts'
-import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { mustBe, type Checks } from '../../options/checks.ts'
 import { namings, type MembershipDialect } from './member-names.ts'
 
 /**

@@ -1,7 +1,7 @@
 // A group of processes: each sees which others are there, and their data.
 import { checked, copyOf, copyOfACL, newDataProblem, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, nameOf, pathProblem } from '../../protocol/index.ts'
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import type { Client, Data, SignalOption } from '../../client/index.ts'
 import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'

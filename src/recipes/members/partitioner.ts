@@ -1,7 +1,7 @@
 // Members share a set of items. Each item has at most one owner, which the lock of the item ensures.
 import { anACL, checked, copyOfACL, newUuid, signalChecks } from '../../client/recipe-support.ts'
 import { join, type ACL } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import { EphemeralMutex } from '../locks/ephemeral-mutex.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'

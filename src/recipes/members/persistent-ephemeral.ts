@@ -1,10 +1,10 @@
 // Recipes about who is there: a node that comes back, groups and their members, items that members share, services.
 // They go on in the next session. This file: the node that comes back.
-// May import: recipes/cache, recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+// May import: recipes/cache, recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
 import { anACL, aBoolean, checked, copyOf, newDataProblem, newPace, pause } from '../../client/recipe-support.ts'
 import type { Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, longestTtl, pathProblem, ZooKeeperError, type ACL } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import { inScope } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client, Data } from '../../client/index.ts'

@@ -1,7 +1,7 @@
 // The arguments and the result of `register()` of Services, the options of Services, and their checks.
 import { anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
-import { aBoolean, aString, mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { aBoolean, aString, mustBe, type Checks } from '../../options/checks.ts'
 import type { WaitOptions } from '../node/cancellable.ts'
 import { serviceTypes, type ServiceInstance, type ServiceType, type UriPart } from './service-instance.ts'
 

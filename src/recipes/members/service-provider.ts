@@ -1,7 +1,7 @@
 // Chooses one of the instances of a service for each call.
 import { aFunction, callLater, clockOf, randomOf } from '../../client/recipe-support.ts'
 import { printable } from '../../protocol/index.ts'
-import { aPositiveInteger, mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { aPositiveInteger, mustBe, type Checks } from '../../options/checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'

@@ -1,7 +1,7 @@
 // Service discovery, with the nodes of Curator's ServiceDiscovery.
 import { checked, clockOf, copyOfACL, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, pathProblem, type ACL } from '../../protocol/index.ts'
-import { optionsProblem } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { cancellable, waitingRead, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { listChildren, readNodes } from '../node/children.ts'

@@ -1,7 +1,7 @@
 // Checks of the arguments of recipes. Unchecked, a wrong argument would fail much later, or make a lock wait for ever.
 import { aFunction, isClient } from '../../client/recipe-support.ts'
 import { badArguments, pathProblem } from '../../protocol/index.ts'
-import { aPositiveInteger, type Check } from '../../protocol/option-checks.ts'
+import { aPositiveInteger, type Check } from '../../options/checks.ts'
 
 /** Returns why a value cannot be used as a number of permits or members, or undefined if it can. */
 export const countProblem = (value: unknown): string | undefined =>

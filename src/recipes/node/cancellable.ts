@@ -1,7 +1,7 @@
 // A call that can be cancelled. It then rejects at once, and its effects are undone in the background.
 import { aSignal, aTimeout, checked, clockOf, inBackground, removedAt } from '../../client/recipe-support.ts'
 import { ZooKeeperError } from '../../protocol/index.ts'
-import type { Checks } from '../../protocol/option-checks.ts'
+import type { Checks } from '../../options/checks.ts'
 import { ENDED, onAbort, Scope, untilAborted } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client } from '../../client/index.ts'

@@ -1,6 +1,6 @@
 // One node of a recipe: created, found again after a lost reply, watched, removed. This file: the node of one
 // contender.
-// May import: client/index.ts, client/recipe-support.ts, protocol, runtime.
+// May import: client/index.ts, client/recipe-support.ts, options, protocol, runtime.
 import { hasACL, isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
 import { ENDED, Scope } from '../../runtime/abort.ts'

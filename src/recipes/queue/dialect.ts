@@ -1,5 +1,5 @@
 // How contenders are named, so that clients of other libraries can share a lock.
-import type { Check } from '../../protocol/option-checks.ts'
+import type { Check } from '../../options/checks.ts'
 
 /**
  * Your own names of contenders, to share a lock with another library.

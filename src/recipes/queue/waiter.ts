@@ -1,5 +1,5 @@
 // The queue of a lock: nodes in one directory. This file: a contender, from its first request to its turn.
-// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+// May import: recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
 import {
   clockOf,
   connectionsOf,

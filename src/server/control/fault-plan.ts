@@ -1,6 +1,6 @@
 // The planned faults of a server, and which of them affects a reply or an event.
 import { badArguments, errnos, operations, type ServerErrorCode } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import { LONGEST_TIMER, type Clock } from '../../runtime/clock.ts'
 import type { Fault, FaultEffect, FaultKind, FaultMatch, Faults, OperationName } from './faults.ts'
 

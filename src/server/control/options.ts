@@ -1,9 +1,9 @@
 // What a test passes to a server and gets from it: options, faults, snapshots, a file.
-// May import: server/database, protocol, runtime.
+// May import: server/database, options, protocol, runtime.
 //
 // Options of an embedded server. `tickTime` and the limits of the session timeout have the same names in zoo.cfg.
 import { badArguments } from '../../protocol/index.ts'
-import { aBoolean, aFunction, aString, mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { aBoolean, aFunction, aString, mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import { systemClock, type Clock } from '../../runtime/clock.ts'
 import type { TlsServerOptions } from '../../runtime/globals.d.ts'
 import { systemRandom, type Random } from '../../runtime/random.ts'

@@ -2,7 +2,7 @@
 // node may be missing, so that a test can write its first nodes by hand. node:fs is imported only if a file is used,
 // because not every runtime has files.
 import { hex64, pathProblem, perms, type ACL } from '../../protocol/index.ts'
-import { aBoolean, aString, mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { aBoolean, aString, mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import type { Database } from '../database/database.ts'
 import type { Sessions } from '../database/sessions.ts'
 import type { Node, NodeKind } from '../database/tree.ts'

@@ -1,5 +1,6 @@
 // Validates option objects, because callers without types misspell names or pass wrong values. If that were ignored,
 // the call would silently do something else.
+// May import: nothing.
 
 /**
  * Returns what is wrong with a value, as the rest of a sentence that starts with the option's name. Returns undefined

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mustBe, optionsProblem } from '../../src/protocol/option-checks.ts'
+import { mustBe, optionsProblem } from '../../src/options/checks.ts'
 
 describe('a check of an option', () => {
   const text = mustBe('a string', (value: unknown) => typeof value === 'string')
