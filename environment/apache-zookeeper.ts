@@ -1,6 +1,6 @@
 // Real Apache ZooKeeper servers, each in a separate Java process on the loopback interface.
 // What tests, benchmarks and the site start beside the client is in this folder.
-// May import: src/protocol/index.ts, src/runtime/clock.ts, playwright-core.
+// May import: src/protocol/index.ts, src/runtime/clock.ts, src/transport, playwright-core.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'

@@ -1,16 +1,17 @@
 // ZooKeeper's four-letter words: commands by which a server reports its state.
-import { connect } from 'node:net'
+import { systemClock } from '../src/runtime/clock.ts'
+import { ask } from '../src/transport/ask.ts'
+import { dialTcp } from '../src/transport/tcp.ts'
 
 /**
- * Sends `word` and returns the reply. Rejects if the server cannot be reached or is silent for `timeout` milliseconds.
+ * Sends `word` and returns the reply. Rejects if the server cannot be reached, or has not ended its reply after `timeout`
+ * milliseconds.
  */
 export function fourLetterWord(host: string, port: number, word: string, timeout = 10_000): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    const socket = connect({ host, port }, () => socket.write(word))
-    socket.setTimeout(timeout, () => socket.destroy(new Error(`${host}:${port} did not answer ${word} in time`)))
-    socket.on('data', chunk => chunks.push(chunk))
-    socket.on('error', reject)
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
-  })
+  const question = { bytes: Buffer.from(word), limit: { clock: systemClock, timeout } }
+  return new Promise((resolve, reject) =>
+    ask(dialTcp, { host, port }, question, (reply, cause) =>
+      cause === undefined ? resolve(reply.toString()) : reject(cause),
+    ),
+  )
 }

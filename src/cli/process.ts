@@ -45,8 +45,8 @@ async function main(words: readonly string[]): Promise<number> {
     programStdin: 'inherit',
     hasConnectionOptions: true,
     resolve: text => (text === '.' ? '/' : text),
-    sessions: (values, say) =>
-      (sessions ??= new OwnSessions(() => targetOf(values, env, systemClock), signals.ending, say)),
+    sessions: (values, say, command) =>
+      (sessions ??= new OwnSessions(() => targetOf(values, env, systemClock), signals.ending, say, command)),
   }
   const status = await runCommand(await load(), [...options, ...args], host)
   await sessions?.close()

@@ -2,7 +2,7 @@
 import { onAbort, untilAborted } from '../runtime/abort.ts'
 import { AsyncQueue } from '../runtime/async-queue.ts'
 import { badArguments, hex64, isCode, parentOf, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../options/checks.ts'
+import { aBoolean, aFunction, mustBe, optionsProblem, type Checks } from '../options/checks.ts'
 import type { SessionStats } from '../session/diagnostics.ts'
 import { isTerminal, terminalCodes, type State, type StateListener } from '../session/life/states.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
@@ -18,8 +18,6 @@ import { afterLoss, retryBy, worse, type RetryPolicy } from './retry-policy.ts'
 import { createLevels, deleteRecursive, deletionProblem, ensurePath } from './recursive.ts'
 import { Transaction } from './transaction.ts'
 import {
-  aBoolean,
-  aFunction,
   aSignal,
   aTimeout,
   checked,

@@ -1,6 +1,6 @@
 // Entry point `zkwire/cloudflare`: connect() and supervise() for Cloudflare Workers, through cloudflare:sockets.
 // It does not import node:net, node:tls or node:dns.
-import { mustBe, type Checks } from '../options/checks.ts'
+import { aBoolean, mustBe, type Checks } from '../options/checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
 import type { Client } from './client.ts'
@@ -9,7 +9,7 @@ import { checkOptions, commonChecks, orNull, settingsOf, type CommonOptions, typ
 import { SessionsOf } from './sessions.ts'
 import type { OwnSessionsOptions } from './sessions-options.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
-import { aBoolean, hasMethod } from './validation.ts'
+import { hasMethod } from './validation.ts'
 
 export { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
 export type { CommonOptions } from './options.ts'

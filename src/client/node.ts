@@ -2,7 +2,7 @@
 import { debuglog } from 'node:util'
 import { systemRandom } from '../runtime/random.ts'
 import { badArguments } from '../protocol/index.ts'
-import { mustBe, type Checks } from '../options/checks.ts'
+import { aBoolean, aFunction, mustBe, type Checks } from '../options/checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import type { Session } from '../session/session.ts'
 import { srvLookup, type SrvLookup } from '../session/servers/srv.ts'
@@ -28,7 +28,6 @@ import { SessionsOf } from './sessions.ts'
 import type { OwnSessionsOptions } from './sessions-options.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
 import { askingTlsDial, tlsDial } from './tls-dial.ts'
-import { aBoolean, aFunction } from './validation.ts'
 
 /**
  * Options of {@link connect} and {@link supervise}.

@@ -2,14 +2,14 @@
 import { LONGEST_TIMER, systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
 import { badArguments, type ACL, type ZooKeeperError } from '../protocol/index.ts'
-import { mustBe, optionsProblem, type Check, type Checks } from '../options/checks.ts'
+import { aBoolean, aFunction, mustBe, optionsProblem, type Check, type Checks } from '../options/checks.ts'
 import type { Mechanism } from '../session/life/sasl.ts'
 import type { ObservedFrame } from '../session/observed-frame.ts'
 import type { SessionSettings } from '../session/session.ts'
 import type { Dial } from '../transport/transport.ts'
 import { copyOfACL, openACL } from './acl.ts'
 import type { Outage } from './outages.ts'
-import { aBoolean, aFunction, anACL, aSignal, hasMethod, isListOfObjects } from './validation.ts'
+import { anACL, aSignal, hasMethod, isListOfObjects } from './validation.ts'
 
 /**
  * The options of every entry point: `zkwire` and `zkwire/cloudflare`. Numbers must be above 0 and below 2^31. An option

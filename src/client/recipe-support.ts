@@ -12,21 +12,11 @@ import { Pace, pauseInSession } from './pace.ts'
 import { createLevels, ensurePath, type Levels } from './recursive.ts'
 
 export type { Pace } from './pace.ts'
+export { aBoolean, aFunction } from '../options/checks.ts'
 export { copyOfACL } from './acl.ts'
 export { isTerminal, terminalCodes } from '../session/life/states.ts'
 export { unlessRefused } from './unless-refused.ts'
-export {
-  aBoolean,
-  aFunction,
-  anACL,
-  aSignal,
-  aTimeout,
-  checked,
-  copyOf,
-  dataProblem,
-  newDataProblem,
-  signalChecks,
-} from './validation.ts'
+export { anACL, aSignal, aTimeout, checked, copyOf, dataProblem, newDataProblem, signalChecks } from './validation.ts'
 
 /** Returns true for a client of any copy of this package in the process. */
 export const isClient = (value: unknown): value is Client =>

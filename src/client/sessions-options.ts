@@ -1,9 +1,8 @@
 // The options of Sessions, and what its calls pass and return.
-import { mustBe, type Checks } from '../options/checks.ts'
-import { LONGEST_TIMER } from '../runtime/clock.ts'
+import { aDelay, aFunction, type Checks } from '../options/checks.ts'
 import type { State } from '../session/life/states.ts'
 import type { SessionTask } from './supervise.ts'
-import { aFunction, aTimeout, signalChecks, type SignalOption } from './validation.ts'
+import { aTimeout, signalChecks, type SignalOption } from './validation.ts'
 
 /** The options of `Sessions` that `connect` has not. */
 export interface OwnSessionsOptions {
@@ -78,10 +77,7 @@ export interface SessionsStatus {
 }
 
 export const sessionsChecks: Checks<OwnSessionsOptions> = {
-  idleTimeout: mustBe(
-    `a number from 0 to ${LONGEST_TIMER}`,
-    value => typeof value === 'number' && value >= 0 && value <= LONGEST_TIMER,
-  ),
+  idleTimeout: aDelay,
   setUp: aFunction,
 }
 export const useChecks: Checks<UseOptions> = { ...signalChecks, timeout: aTimeout }

@@ -1,19 +1,18 @@
 // Checks options of node:tls that node:tls itself checks only at each connection, when it is too late to throw.
-import { mustBe, type Check } from '../options/checks.ts'
+import { aBoolean, aFunction, aString, mustBe, type Check } from '../options/checks.ts'
 import { aNumber } from './options.ts'
-import { aBoolean, aFunction, aSignal } from './validation.ts'
+import { aSignal } from './validation.ts'
 
 const ofConnectString = (): string => 'is not allowed, because the address comes from the connect string'
 const isBytes = (value: unknown): boolean => value instanceof Uint8Array
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isProtocol = (value: unknown): boolean => isText(value) || isBytes(value)
-const aText = mustBe('a string', isText)
 const aCount = mustBe('a number, at least 0', value => typeof value === 'number' && value >= 0)
 
 const checks: Readonly<Record<string, Check>> = {
   ...{ host: ofConnectString, port: ofConnectString, path: ofConnectString, socket: ofConnectString },
   ...{ checkServerIdentity: aFunction, pskCallback: aFunction, lookup: aFunction, signal: aSignal },
-  ...{ servername: aText, autoSelectFamily: aBoolean, requestOCSP: aBoolean, minDHSize: aNumber(1) },
+  ...{ servername: aString, autoSelectFamily: aBoolean, requestOCSP: aBoolean, minDHSize: aNumber(1) },
   ...{ timeout: aCount, highWaterMark: aCount, autoSelectFamilyAttemptTimeout: aCount, hints: aCount },
   session: mustBe('a Uint8Array', isBytes),
   secureContext: mustBe('of createSecureContext()', (value: object) => typeof value === 'object' && 'context' in value),

@@ -99,7 +99,6 @@ const isACL = (acl: readonly ACL[]): boolean =>
   )
 
 export const aSignal = mustBe('an AbortSignal', isSignal)
-export { aBoolean, aFunction }
 export const aTimeout = mustBe('a number of milliseconds, 0 or more', value => typeof value === 'number' && value >= 0)
 export const anACL = mustBe('a list of {perms, id: {scheme, id}}', isACL)
 const aVersion = mustBe('a 32-bit integer', (value: number) => value === (value | 0))

@@ -1,6 +1,7 @@
 // Validates option objects, because callers without types misspell names or pass wrong values. If that were ignored,
 // the call would silently do something else.
-// May import: nothing.
+// May import: runtime/clock.ts.
+import { LONGEST_TIMER } from '../runtime/clock.ts'
 
 /**
  * Returns what is wrong with a value, as the rest of a sentence that starts with the option's name. Returns undefined
@@ -23,6 +24,11 @@ export const mustBe =
 export const aBoolean = mustBe('true or false', value => typeof value === 'boolean')
 export const aFunction = mustBe('a function', value => typeof value === 'function')
 export const aString = mustBe('a string', value => typeof value === 'string')
+/** A time in milliseconds that a timer can wait. */
+export const aDelay = mustBe(
+  `a number from 0 to ${LONGEST_TIMER}`,
+  (ms: unknown) => typeof ms === 'number' && ms >= 0 && ms <= LONGEST_TIMER,
+)
 export const aPositiveInteger = mustBe('a positive integer', value => Number.isSafeInteger(value) && value >= 1)
 
 /** Returns the type of a value for a message. Returns numbers in full, because they are never secret. */

@@ -1,5 +1,5 @@
 // Entry point `zkwire/server`: an embedded ZooKeeper, in memory, for tests. Re-exports only.
-// May import: server/connection, server/control, server/database, server/ensemble, transport, protocol.
+// May import: server/connection, server/control, server/database, server/ensemble, options, transport, protocol.
 export type { ServerStats } from './connection/stats.ts'
 export type { TransactionRecord } from './database/database.ts'
 export type { Fault, Faults, FaultEffect, FaultMatch, FaultKind } from './control/faults.ts'

@@ -1,7 +1,7 @@
 // A server of an ensemble, as a test controls it.
+import { aDelay } from '../options/checks.ts'
 import { badArguments } from '../protocol/index.ts'
 import type { Endpoint } from './connection/endpoint.ts'
-import { millisecondsCheck } from './control/fault-plan.ts'
 import type { MemberMode } from './control/member-state.ts'
 import type { Ensemble } from './ensemble/ensemble.ts'
 import type { Peer } from './ensemble/peer.ts'
@@ -67,7 +67,7 @@ export class Member extends ServerControls {
    * follower?.snapshot().nodes.has('/app') // => false
    */
   lag(ms: number): void {
-    const problem = millisecondsCheck(ms)
+    const problem = aDelay(ms)
     if (problem !== undefined) throw badArguments('lag', '', `ms ${problem}`)
     this.#ensemble.setLag(this.#peer, ms)
   }

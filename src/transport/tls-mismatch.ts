@@ -1,5 +1,6 @@
 // Detects that only one side uses TLS. A ZooKeeper server then closes the connection without a reply. It also does so
 // for temporary reasons (too many connections, no quorum). So the server is probed in the other protocol.
+import { ask } from './ask.ts'
 import { dialTcp } from './tcp.ts'
 import type { Address, Dial, MismatchDetector, Transport } from './transport.ts'
 
@@ -61,17 +62,12 @@ function probe(
   onReached: () => void,
   onResult: (isMismatch: boolean) => void,
 ): Transport {
-  let isMismatch = false
-  const transport = dialTcp(address, {
-    opened: () => {
+  const dial: Dial = (to, handler) => {
+    const opened = () => {
       onReached()
-      transport.write(question)
-    },
-    received: bytes => {
-      isMismatch ||= isAnswer(bytes)
-      transport.destroy()
-    },
-    closed: () => onResult(isMismatch),
-  })
-  return transport
+      handler.opened()
+    }
+    return dialTcp(to, { ...handler, opened })
+  }
+  return ask(dial, address, { bytes: question, enough: 1 }, answer => onResult(isAnswer(answer)))
 }

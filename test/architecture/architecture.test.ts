@@ -21,7 +21,6 @@ const ADAPTERS: Readonly<Record<string, Need>> = {
   'cli/commands/playground.ts': 'sockets', // serves a page to browsers
   'cli/trace/proxy.ts': 'sockets', // forwards bytes between any client and its server
   'cli/diagnosis/servers.ts': 'sockets', // whether a host is an address
-  'cli/diagnosis/four-letter-words.ts': 'sockets',
   'opentelemetry/spans.ts': 'time', // when what has ended began, by the clock of OpenTelemetry
   'runtime/clock.ts': 'time',
   'runtime/globals.d.ts': 'sockets', // the type of the options of node:tls

@@ -140,7 +140,8 @@ describe('an embedded ensemble, controlled as a whole,', () => {
     it('refuses a lag that is not a number of milliseconds, and a counter of a node that does not exist', async () => {
       const { server } = ensemble
       const [follower] = ensemble.others
-      for (const ms of [-1, NaN, Infinity]) expect(() => follower.lag(ms)).to.throw('ms must be from 0 to 2147483647')
+      for (const ms of [-1, NaN, Infinity])
+        expect(() => follower.lag(ms)).to.throw('ms must be a number from 0 to 2147483647')
       expect(() => server.setSequenceCounter('/none', 1)).to.throw('the node does not exist')
       await server.stop()
       expect(() => server.setSequenceCounter('/', 1)).to.throw('there is no leader')

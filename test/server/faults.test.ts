@@ -214,7 +214,7 @@ describe('faults of an embedded server', () => {
       [
         'faults.delay',
         () => faults.delay('create', '5' as unknown as number),
-        'ms must be from 0 to 2147483647, not a string',
+        'ms must be a number from 0 to 2147483647, not a string',
       ],
       ['faults.hold', () => faults.hold('create', { nth: 0 }), 'nth must be a whole number of at least 1, not 0'],
       [

@@ -18,8 +18,8 @@ import {
   type SessionReport,
 } from '../diagnosis/diagnosis.ts'
 import { messageOf, statuses } from '../runner/failure.ts'
-import { ask } from '../diagnosis/four-letter-words.ts'
-import { serversOf, tlsFor } from '../diagnosis/servers.ts'
+import { askFor, type AskOptions } from '../diagnosis/four-letter-words.ts'
+import { serversOf, tlsDialFor } from '../diagnosis/servers.ts'
 import { aligned } from '../nodes/stat-text.ts'
 import { escaped } from '../runner/text.ts'
 
@@ -79,13 +79,13 @@ async function hostReportOf({ host, port }: Address, target: Target, clock: Cloc
     return { host, port, addresses: [], why: (error as { code?: string }).code ?? 'unknown' }
   }
   // The certificate is checked when the session is opened. Here only the language matters.
-  const tlsOptions = { ...tlsFor(host, target.options.tls), rejectUnauthorized: false }
+  const secureDial = tlsDialFor(host, target.options.tls, { rejectUnauthorized: false })
   const addresses = await Promise.all(
     found.map(async ({ address }) => {
       const at = { host: address, port }
       const [plain, secure] = await Promise.all([
-        serverReport(at, { tls: undefined, timeout: TIMEOUT, clock }),
-        serverReport(at, { tls: tlsOptions, timeout: TIMEOUT, clock }),
+        serverReport(at, { timeout: TIMEOUT, clock }),
+        serverReport(at, { dial: secureDial, timeout: TIMEOUT, clock }),
       ])
       return { address, plain, tls: secure }
     }),
@@ -93,11 +93,11 @@ async function hostReportOf({ host, port }: Address, target: Target, clock: Cloc
   return { host, port, addresses }
 }
 
-async function serverReport(address: Address, options: Parameters<typeof ask>[2]): Promise<ServerReport> {
-  const answer = await ask(address, 'srvr', options)
+async function serverReport(address: Address, options: AskOptions): Promise<ServerReport> {
+  const answer = await askFor('srvr', address, options)
   if (answer.is === 'text') return serverReportOf(answer.text, answer.ms)
   // An alert of TLS, such as `certificate required`, is an answer too.
-  const speaksTls = options.tls !== undefined && /\balert\b/.test(answer.why)
+  const speaksTls = options.dial !== undefined && /\balert\b/.test(answer.why)
   return speaksTls ? { answers: true, why: 'it requires a client certificate' } : { answers: false, why: answer.why }
 }
 

@@ -4,8 +4,8 @@ import { hostPortOf } from '../../runtime/host-port.ts'
 import type { Target } from '../runner/command.ts'
 import { CommandError, statuses } from '../runner/failure.ts'
 import { escaped } from '../runner/text.ts'
-import { ask } from './four-letter-words.ts'
-import { serversOf, tlsFor } from './servers.ts'
+import { askFor } from './four-letter-words.ts'
+import { serversOf, tlsDialFor } from './servers.ts'
 import { isDenied, isUnderstood } from './session-words.ts'
 
 /** How long one answer may take, ms. */
@@ -38,17 +38,16 @@ export async function askAll<W extends string>(words: readonly W[], target: Targ
   const answers = Object.fromEntries(words.map(word => [word, []])) as unknown as Record<W, Answer[]>
   const problems: Problem<W>[] = []
   await Promise.all(
-    (await serversOf(target, clock)).flatMap(({ host, port }) =>
-      words.map(async word => {
-        const server = hostPortOf({ host, port })
-        const secure = tls ? tlsFor(host, tls) : undefined
-        const options = { tls: secure, timeout: TIMEOUT, clock, longest: LONGEST_ANSWER }
-        const answer = await ask({ host, port }, word, options)
+    (await serversOf(target, clock)).flatMap(address => {
+      const server = hostPortOf(address)
+      const dial = tls ? tlsDialFor(address.host, tls) : undefined
+      return words.map(async word => {
+        const answer = await askFor(word, address, { dial, timeout: TIMEOUT, clock, longest: LONGEST_ANSWER })
         const problem = problemOf(server, word, answer)
         if (problem !== undefined) problems.push(problem)
         else if (answer.is === 'text') answers[word].push({ server, text: answer.text })
-      }),
-    ),
+      })
+    }),
   )
   return { answers, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) }
 }
@@ -67,7 +66,7 @@ export function requireAnswers<W extends string>(asked: Asked<W>): Asked<W> {
 function problemOf<W extends string>(
   server: string,
   word: W,
-  answer: Awaited<ReturnType<typeof ask>>,
+  answer: Awaited<ReturnType<typeof askFor>>,
 ): Problem<W> | undefined {
   const failure = (text: string, isRefusal = false) => ({ word, isRefusal, text: escaped(`${server} ${text}`) })
   if (answer.is === 'failure') return failure(`does not answer ${word}: ${answer.why}`)

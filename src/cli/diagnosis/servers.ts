@@ -4,8 +4,8 @@ import { srvLookupOf } from '../../client/node.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { messageOfSystem } from '../../runtime/host-port.ts'
 import { parseConnectString } from '../../session/servers/connect-string.ts'
-import type { TlsOptions } from '../../transport/tls.ts'
-import type { Address } from '../../transport/transport.ts'
+import { dialTls, type TlsOptions } from '../../transport/tls.ts'
+import type { Address, Dial } from '../../transport/transport.ts'
 import type { Target } from '../runner/command.ts'
 import { CommandError, statuses } from '../runner/failure.ts'
 
@@ -27,8 +27,13 @@ export async function serversOf({ servers, options }: Target, clock: Clock): Pro
   })
 }
 
-/** Returns the options of node:tls for a host: its name is sent to the server, unless it is an address. */
-export const tlsFor = (host: string, tls: unknown): TlsOptions => ({
-  ...(typeof tls === 'object' ? tls : {}),
-  ...(isIP(host) === 0 ? { servername: host } : {}),
-})
+/**
+ * Returns a dial with TLS to the addresses of a host: its name is sent to the server, unless it is an address.
+ * @param tls the option of a session; `rejectUnauthorized` replaces what it says
+ */
+export const tlsDialFor = (host: string, tls: unknown, more: Pick<TlsOptions, 'rejectUnauthorized'> = {}): Dial =>
+  dialTls({
+    ...(typeof tls === 'object' ? tls : {}),
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...more,
+  })

@@ -82,8 +82,9 @@ export interface Host {
    * Returns the sessions of a command that connects.
    * @param values the options of the connection; undefined if `connectionOptions` is false
    * @param say is told of a connection that is missing for some time. Default: nobody is told
+   * @param command the name of the command
    */
-  sessions(values: ParsedValues, say?: Say): Sessions
+  sessions(values: ParsedValues, say?: Say, command?: string): Sessions
   /** True if the commands accept the options of a connection. False for a shell, which has one already. */
   readonly hasConnectionOptions: boolean
   /** Makes the path of a node absolute; `.` is the current node, which is / if the host is no shell. */

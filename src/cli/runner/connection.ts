@@ -135,6 +135,7 @@ export class OwnSessions implements Sessions {
   #client: Promise<Client> | undefined
   #supervised: Promise<unknown> | undefined
   readonly #say: Say
+  readonly #command: string | undefined
   #notices: OutageNotices | undefined
   readonly endsWithCommand = true
 
@@ -142,10 +143,11 @@ export class OwnSessions implements Sessions {
    * @param signal ends the attempts to connect
    * @param say is told of a connection that is missing for some time. Default: nobody is told
    */
-  constructor(target: () => Promise<Target>, signal: AbortSignal, say: Say = () => undefined) {
+  constructor(target: () => Promise<Target>, signal: AbortSignal, say: Say = () => undefined, command?: string) {
     this.target = target
     this.#signal = signal
     this.#say = say
+    this.#command = command
   }
 
   open(wait?: number): Promise<Client> {
@@ -184,7 +186,7 @@ export class OwnSessions implements Sessions {
   /** Returns the target, with options that tell of outages. */
   async #noticing(): Promise<Target & { readonly notices: OutageNotices }> {
     const { servers, options } = await this.target()
-    const notices = (this.#notices ??= new OutageNotices(this.#say, options.clock ?? systemClock))
+    const notices = (this.#notices ??= new OutageNotices(this.#say, options.clock ?? systemClock, this.#command))
     return { servers, options: notices.addTo(options), notices }
   }
 

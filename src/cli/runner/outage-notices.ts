@@ -6,8 +6,6 @@ import { messageOf } from './failure.ts'
 
 /** How long a command is without a connection before it says so, in milliseconds. */
 const PATIENCE = 3000
-/** What the notice advises. */
-export const ADVICE = ' (zkwire doctor tells why)'
 
 /** Called with a sentence for the user. */
 export type Say = (text: string) => void
@@ -15,14 +13,17 @@ export type Say = (text: string) => void
 export class OutageNotices {
   readonly #say: Say
   readonly #clock: Clock
+  readonly #advice: string
   #timer: unknown
   #last: unknown
   /** True if the user knows of the present outage, which may have several clients one after the other. */
   #hasTold = false
 
-  constructor(say: Say, clock: Clock) {
+  /** @param command the command that the user waits for */
+  constructor(say: Say, clock: Clock, command = '') {
     this.#say = say
     this.#clock = clock
+    this.#advice = command === 'doctor' ? '' : ' (zkwire doctor tells why)'
   }
 
   /** Returns the options of connect() or supervise(), and those by which this learns of outages. */
@@ -53,6 +54,6 @@ export class OutageNotices {
   #tell(): void {
     this.#timer = undefined
     this.#hasTold = true
-    this.#say(`no connection for ${PATIENCE / 1000} s, still trying${ADVICE}: ${messageOf(this.#last) ?? ''}`)
+    this.#say(`no connection for ${PATIENCE / 1000} s, still trying${this.#advice}: ${messageOf(this.#last) ?? ''}`)
   }
 }

@@ -5,7 +5,6 @@ import { optionsOf, parse, type Parsed } from './arguments.ts'
 import type { Command, Context, Host, Options, Sessions, Values } from './command.ts'
 import { messageOf, statusOf, statuses, UsageError } from './failure.ts'
 import { helpOf } from './help-text.ts'
-import { ADVICE } from './outage-notices.ts'
 import { mayColour, Output, watchClosing } from './output.ts'
 
 /**
@@ -69,8 +68,8 @@ function contextOf(
 ): Context {
   const all = (name: string) => positionals.get(name) ?? []
   let sessions: Sessions | undefined
-  const say = (text: string) => err.notice(`zkwire ${name}: ${name === 'doctor' ? text.replace(ADVICE, '') : text}`)
-  const sessionsOnce = () => (sessions ??= host.sessions(values, say))
+  const say = (text: string) => err.notice(`zkwire ${name}: ${text}`)
+  const sessionsOnce = () => (sessions ??= host.sessions(values, say, name))
   return {
     values: values as Values<Options>,
     all,

@@ -1,7 +1,7 @@
 // The planned faults of a server, and which of them affects a reply or an event.
 import { badArguments, errnos, operations, type ServerErrorCode } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
-import { LONGEST_TIMER, type Clock } from '../../runtime/clock.ts'
+import { aDelay, mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import type { Fault, FaultEffect, FaultKind, FaultMatch, Faults, OperationName } from './faults.ts'
 
 const operationNames = Object.keys(operations)
@@ -20,10 +20,6 @@ const matchChecks: Checks<FaultMatch> = {
   times: mustBe('a whole number of at least 1, or Infinity', value => value === Infinity || isWhole(value, 1)),
   session: mustBe('the id of a session, a bigint', value => typeof value === 'bigint'),
 }
-export const millisecondsCheck = mustBe(
-  `from 0 to ${LONGEST_TIMER}`,
-  (ms: unknown) => typeof ms === 'number' && ms >= 0 && ms <= LONGEST_TIMER,
-)
 const bytesCheck = mustBe('a whole number of at least 0', value => isWhole(value, 0))
 
 export class PlannedFault implements Fault {
@@ -124,7 +120,7 @@ export class FaultPlan implements Faults, FaultMatcher {
   }
 
   delay(kind: FaultKind, ms: number, match: FaultMatch = {}): Fault {
-    return this.#plan('delay', kind, { is: 'delay', ms }, match, problemOf('ms', millisecondsCheck(ms)))
+    return this.#plan('delay', kind, { is: 'delay', ms }, match, problemOf('ms', aDelay(ms)))
   }
 
   drop(kind: FaultKind, match: FaultMatch = {}): Fault {

@@ -1,5 +1,6 @@
 // Searches for a server by a four-letter word, which concerns no session.
 import type { Clock } from '../../runtime/clock.ts'
+import { ask } from '../../transport/ask.ts'
 import type { Address, Dial, Transport } from '../../transport/transport.ts'
 
 const FIRST_PAUSE = 100
@@ -9,7 +10,7 @@ const WRITABLE = 'rw'
 
 /** Which server is searched. */
 export interface Search {
-  /** Decides by the first characters of an answer. It is empty if the server has not answered. */
+  /** Decides by the start of an answer. It is empty if the server has not answered. */
   accepts(answer: string): boolean
   /** The longest pause between two questions, in milliseconds. */
   longestPause: number
@@ -34,9 +35,7 @@ export class HostSearch {
   readonly #search: Search
   readonly #found: (host: Address) => void
   #timer: unknown
-  #transport: Transport | undefined
-  /** Counts each probe and each stop. A callback of a probe is ignored if the count has changed since its start. */
-  #turn = 0
+  #asking: Transport | undefined
 
   constructor(settings: SearchSettings, search: Search, found: (host: Address) => void) {
     this.#settings = settings
@@ -50,10 +49,8 @@ export class HostSearch {
   }
 
   stop(): void {
-    this.#turn++
     this.#settings.clock.clearTimeout(this.#timer)
-    this.#transport?.destroy()
-    this.#transport = undefined
+    this.#asking?.destroy()
   }
 
   #wait(hosts: () => readonly Address[], probes: number): void {
@@ -65,31 +62,10 @@ export class HostSearch {
     const { dial, clock, attemptTimeout } = this.#settings
     const all = hosts()
     const host = all[probes % all.length] as Address
-    const turn = ++this.#turn
-    let answer = ''
-    const over = () => {
-      if (turn !== this.#turn) return
-      this.stop()
-      if (this.#search.accepts(answer)) this.#found(host)
+    const question = { bytes: QUESTION, enough: WRITABLE.length, limit: { clock, timeout: attemptTimeout } }
+    this.#asking = ask(dial, host, question, answer => {
+      if (this.#search.accepts(answer.toString('latin1'))) this.#found(host)
       else this.#wait(hosts, probes + 1)
-    }
-    this.#timer = clock.setTimeout(over, attemptTimeout)
-    const handler = {
-      opened: () => {
-        if (turn === this.#turn) this.#transport?.write(QUESTION)
-      },
-      received: (chunk: Buffer) => {
-        answer = (answer + chunk.toString('latin1')).slice(0, LONGEST_ANSWER)
-        if (answer.length >= WRITABLE.length) over()
-      },
-      closed: over,
-    }
-    try {
-      this.#transport = dial(host, handler)
-    } catch {
-      over()
-    }
+    })
   }
 }
-
-const LONGEST_ANSWER = 16

@@ -58,7 +58,7 @@ class Running {
       programStdin: 'ignore',
       hasConnectionOptions: true,
       resolve: text => (text === '.' ? '/' : text),
-      sessions: (values, say) =>
+      sessions: (values, say, command) =>
         shell ??
         (sessions ??= new OwnSessions(
           async () => {
@@ -67,6 +67,7 @@ class Running {
           },
           this.signals.ending,
           say,
+          command,
         )),
     }
     const [name = '', ...rest] = args

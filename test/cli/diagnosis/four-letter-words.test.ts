@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { ask } from '../../../src/cli/diagnosis/four-letter-words.ts'
+import { askFor } from '../../../src/cli/diagnosis/four-letter-words.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 
 describe('the answer to a four-letter word', () => {
@@ -19,7 +19,7 @@ describe('the answer to a four-letter word', () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     try {
-      return await ask({ host: '127.0.0.1', port }, 'srvr', { tls: undefined, timeout, clock: systemClock })
+      return await askFor('srvr', { host: '127.0.0.1', port }, { timeout, clock: systemClock })
     } finally {
       for (const socket of sockets) socket.destroy()
       server.close()
