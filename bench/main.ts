@@ -36,7 +36,9 @@ import { tableOf, wrap } from './output/table.ts'
 import { Interrupted, runProgram } from './output/interrupted.ts'
 import { UsageError } from './output/usage.ts'
 
-async function measure(options: Options, args: readonly string[], stop: AbortController): Promise<number> {
+async function measure(options: Options, stop: AbortController, args: readonly string[]): Promise<number> {
+  const tasks = stagesOf(options.scenarios, options.sizes).flatMap(tasksOf)
+  if (tasks.length === 0 && !options.all) throw new UsageError(caveatsOf([], options).join('\n'))
   // Check the files before the run, so that a wrong path is reported at once and not at the end.
   for (const file of [options.json, options.report]) await ensureWritable(file)
   const progress = new Progress(process.stderr)
@@ -144,14 +146,4 @@ const lineSentence = ({ roundTrip, jitter, bandwidth }: Line): string =>
 
 const isMeasured = ({ counted }: Measurement): boolean => counted.length > 0
 
-await runProgram('npm start', async stop => {
-  const args = process.argv.slice(2)
-  const options = parseOptions(args)
-  if (options === 'help') {
-    process.stdout.write(help)
-    return 0
-  }
-  const tasks = stagesOf(options.scenarios, options.sizes).flatMap(tasksOf)
-  if (tasks.length === 0 && !options.all) throw new UsageError(caveatsOf([], options).join('\n'))
-  return measure(options, args, stop)
-})
+await runProgram({ command: 'npm start', help, parse: parseOptions, run: measure })

@@ -4,7 +4,7 @@ import { runProgram } from '../output/interrupted.ts'
 import { asResult, PEERS, readHeader } from '../output/result.ts'
 import { asPeersResult } from '../peers/result.ts'
 import { digestOf, type Digest } from './digest.ts'
-import { help, parseOptions, WORSE_EXIT_CODE } from './options.ts'
+import { help, parseOptions, WORSE_EXIT_CODE, type Options } from './options.ts'
 import { peersDigest } from './peers-digest.ts'
 import { comparisonTable } from './table.ts'
 import { judge, verdictOf } from './verdict.ts'
@@ -15,13 +15,7 @@ async function readDigest(file: string): Promise<Digest> {
   return result.what === PEERS ? peersDigest(asPeersResult(file, result)) : digestOf(asResult(file, result))
 }
 
-await runProgram('npm run bench -- compare', async () => {
-  const options = parseOptions(process.argv.slice(2))
-  if (options === 'help') {
-    process.stdout.write(help)
-    return 0
-  }
-  const { files, failIfWorse } = options
+async function compare({ files, failIfWorse }: Options): Promise<number> {
   const [older, newer] = [await readDigest(files[0]), await readDigest(files[1])]
   if (older.what !== newer.what)
     throw new Error('one of the results is of npm run bench -- peers, and the other is not')
@@ -30,4 +24,6 @@ await runProgram('npm run bench -- compare', async () => {
   const { isWorse, sentences } = verdictOf(judge(older, newer, failIfWorse), failIfWorse)
   process.stdout.write(['', ...sentences].map(line => `${line}\n`).join(''))
   return isWorse ? WORSE_EXIT_CODE : 0
-})
+}
+
+await runProgram({ command: 'npm run bench -- compare', help, parse: parseOptions, run: compare })

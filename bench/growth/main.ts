@@ -5,7 +5,7 @@
 import { relative } from 'node:path'
 import { Progress } from '../output/progress.ts'
 import { thisMachine, write } from '../output/result.ts'
-import { parseOrExit } from '../output/usage.ts'
+import { runProgram, unlessStopped } from '../output/interrupted.ts'
 import { findingsOf, LIMITS } from './verdict.ts'
 import { help, parseOptions, type Options } from './options.ts'
 import { pageOf } from './page.ts'
@@ -31,6 +31,9 @@ Plots: ${relative('.', options.report)}
   return findings.every(({ isFlat }) => isFlat) ? 0 : 1
 }
 
-const options = parseOrExit('npm run bench -- growth', parseOptions)
-if (options === 'help') process.stdout.write(help)
-else process.exitCode = await main(options)
+await runProgram({
+  command: 'npm run bench -- growth',
+  help,
+  parse: parseOptions,
+  run: (options, stop) => unlessStopped(main(options), stop),
+})

@@ -6,17 +6,12 @@ import { wrap } from '../output/table.ts'
 import { UsageError } from '../output/usage.ts'
 import { adviceOf } from './advice.ts'
 import { modelOf } from './model.ts'
-import { help, parseOptions } from './options.ts'
+import { help, parseOptions, type ForecastOptions } from './options.ts'
 
-await runProgram('npm run bench -- forecast', async () => {
-  const options = parseOptions(process.argv.slice(2))
-  if (options === 'help') {
-    process.stdout.write(help)
-    return 0
-  }
-  const { result, contenders, conditions, lock } = options
+async function forecast({ result, contenders, conditions, lock }: ForecastOptions): Promise<void> {
   const { verdict, heading, sentences } = adviceOf(modelOf(await readResult(result)), contenders, conditions, lock)
   if (verdict === undefined) throw new UsageError(`${result} has no times of ${lock} at enough sizes: measure it first`)
   process.stdout.write(`${[verdict, '', heading, ...sentences.map(each => `- ${each}`)].map(wrap).join('\n')}\n`)
-  return 0
-})
+}
+
+await runProgram({ command: 'npm run bench -- forecast', help, parse: parseOptions, run: forecast })

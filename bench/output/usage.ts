@@ -20,16 +20,6 @@ export function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof 
 export const valuesOf = <T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>>['values'] =>
   parsed(config).values
 
-/** Parses this process's command line. If that throws a UsageError, reports it and exits with 2. */
-export function parseOrExit<T>(command: string, parse: (args: readonly string[]) => T): T {
-  try {
-    return parse(process.argv.slice(2))
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    return exitWithUsageError(command, error)
-  }
-}
-
 /** Prints the message and exits with 2. */
 export function exitWithUsageError(command: string, { message }: UsageError): never {
   process.stderr.write(`${message} (see ${command}${command.includes(' -- ') ? '' : ' --'} --help)\n`)

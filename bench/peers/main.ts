@@ -10,8 +10,7 @@ import { help, parseOptions, type Options } from './options.ts'
 import type { PeersResult } from './result.ts'
 import { peersCaveats, peersTable } from './table.ts'
 
-/** Returns the exit code. */
-async function main(options: Options, args: readonly string[], { signal }: AbortController): Promise<number> {
+async function measure(options: Options, { signal }: AbortController, args: readonly string[]): Promise<number> {
   // Check the files before the run, so that a wrong path is reported at once and not at the end.
   for (const file of [options.json, options.report]) await ensureWritable(file)
   process.stdout.write(needs())
@@ -44,10 +43,4 @@ How to read the figures: bench/README.md
 const isIncomplete = ({ recipes }: PeersResult['libraries'][number]): boolean =>
   recipes.some(({ failure }) => failure !== undefined)
 
-await runProgram('npm run bench -- peers', async stop => {
-  const args = process.argv.slice(2)
-  const options = parseOptions(args)
-  if (options !== 'help') return main(options, args, stop)
-  process.stdout.write(help)
-  return 0
-})
+await runProgram({ command: 'npm run bench -- peers', help, parse: parseOptions, run: measure })

@@ -18,8 +18,7 @@ cannot be had, a line says why, and the others are measured.
 
 `
 
-/** Returns the exit code. */
-async function main(options: Options, args: readonly string[], { signal }: AbortController): Promise<number> {
+async function measure(options: Options, { signal }: AbortController, args: readonly string[]): Promise<number> {
   for (const file of [options.json, options.csv]) await ensureWritable(file)
   process.stdout.write(needs)
   const result = await measureServices(options, args, new Progress(process.stderr), signal)
@@ -46,10 +45,4 @@ const caveatsOf = ({ services, failures }: ServicesResult): string[] => [
   ...failures.map(({ lock, what, reason }) => `FAILED: ${what} of ${lock}. ${reason}`),
 ]
 
-await runProgram('npm run bench -- services', async stop => {
-  const args = process.argv.slice(2)
-  const options = parseOptions(args)
-  if (options !== 'help') return main(options, args, stop)
-  process.stdout.write(help)
-  return 0
-})
+await runProgram({ command: 'npm run bench -- services', help, parse: parseOptions, run: measure })

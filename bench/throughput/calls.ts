@@ -1,16 +1,17 @@
 // `npm run bench -- calls`: compares the cost of calls with that of another commit. See bench/README.md.
 import { loadavg } from 'node:os'
 import { thisMachine } from '../output/result.ts'
-import { exitWithUsageError, parseOrExit, UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
+import { runProgram, unlessStopped } from '../output/interrupted.ts'
+import { UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
 import { Bench, startServer } from './bench.ts'
 import { callTableOf, slowdownsOf } from './call-table.ts'
-import { referenceTo, type Reference } from './reference.ts'
+import { referenceTo } from './reference.ts'
 import { measureInTurns } from './turns.ts'
 import { workloads, type Sample, type SubjectName, type Workload } from './workloads.ts'
 
 const COMMAND = 'npm run bench -- calls'
 
-const help = `${COMMAND} -- [options]
+const help = `${COMMAND} [options]
 
 Compares the cost of calls with that of another commit, which it checks out and builds, with
 the leanest client that decodes replies, and with a raw socket. Their processes take turns.
@@ -68,7 +69,8 @@ function parseOptions(args: readonly string[]): Options | 'help' {
   }
 }
 
-async function main(options: Options, before: Reference): Promise<number> {
+async function main(options: Options): Promise<number> {
+  const before = await referenceTo(options.against)
   const { rounds, turns, span, execArgv } = options
   const setup = { workloads: options.workloads, subjects, warmUp: 400, span, execArgv, before: before.dist }
   await using server = await startServer()
@@ -95,13 +97,9 @@ ${slowdowns.length > 0 ? slowdowns.join('\n') : 'Nothing got more than 5 % slowe
   return slowdowns.length > 0 ? 1 : 0
 }
 
-const options = parseOrExit(COMMAND, parseOptions)
-if (options === 'help') {
-  process.stdout.write(help)
-} else {
-  const before = await referenceTo(options.against).catch((error: unknown) => {
-    if (!(error instanceof UsageError)) throw error
-    return exitWithUsageError(COMMAND, error)
-  })
-  process.exitCode = await main(options, before)
-}
+await runProgram({
+  command: COMMAND,
+  help,
+  parse: parseOptions,
+  run: (options, stop) => unlessStopped(main(options), stop),
+})

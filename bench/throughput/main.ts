@@ -5,7 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { thisMachine } from '../output/result.ts'
 import { rotated } from '../processes/measuring-process.ts'
-import { parseOrExit } from '../output/usage.ts'
+import { runProgram, unlessStopped } from '../output/interrupted.ts'
 import { Bench, startServer } from './bench.ts'
 import { verdictsOf } from './verdict.ts'
 import { help, parseOptions, type Options } from './options.ts'
@@ -67,6 +67,9 @@ ${verdictTableOf(verdicts)}
 `)
 }
 
-const options = parseOrExit('npm run bench -- throughput', parseOptions)
-if (options === 'help') process.stdout.write(help)
-else await main(options)
+await runProgram({
+  command: 'npm run bench -- throughput',
+  help,
+  parse: parseOptions,
+  run: (options, stop) => unlessStopped(main(options), stop),
+})
