@@ -26,7 +26,7 @@ export type { GroupMember, MembershipChange, MembershipOptions } from './members
 export { Partitioner, type PartitionerOptions } from './members/partitioner.ts'
 export type { ItemTask } from './members/partition-run.ts'
 export { PersistentEphemeral, type PersistentEphemeralOptions } from './members/persistent-ephemeral.ts'
-export type { ContenderNode } from './queue/lock-queue.ts'
+export type { ContenderNode, QueuePlace } from './queue/lock-queue.ts'
 export type { LockOptions, MutexOptions } from './locks/queue-lock.ts'
 export { Queue } from './data/queue.ts'
 export type { ConsumeOptions, PutOptions, QueueOptions } from './data/queue-options.ts'

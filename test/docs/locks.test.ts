@@ -62,6 +62,7 @@ const watchesOf: Readonly<Record<string, number[]>> = { '`Mutex`': [2, 3, 3], '`
 describe('docs/locks.md', () => {
   testCodeBlocks('docs/locks.md', [
     /token \d+, valid for a while\nTIMEOUT/,
+    /queued waits for 1/,
     /\/locks\/many\/stock_lock_0000000001/,
     /1000\ntrue\ntwice/,
     /true/,

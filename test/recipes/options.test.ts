@@ -30,6 +30,7 @@ const wrongValues: Readonly<Record<string, readonly unknown[]>> = {
   herd: [null, 1, 'x'],
   byContext: [null, 1, 'x'],
   watchOwnNode: [null, 1, 'x'],
+  onQueued: [null, 5, 'x', {}],
   priority: [null, -1, 1000, 1.5, NaN, '5', 5n],
   concurrency: [null, 0, -1, 1.5, NaN, Infinity, '1'],
   strategy: [null, 5, 'x', 'toString'],
@@ -156,7 +157,7 @@ describe('the options', () => {
     const valid = {
       signal: new AbortController().signal,
       ...(!hasNoTimeout && { timeout: 60_000 }),
-      ...(takesHold.test(name) && { watchOwnNode: true }),
+      ...(takesHold.test(name) && { watchOwnNode: true, onQueued: () => undefined }),
       ...(/^Queue\.put/.test(name) && { priority: 5 }),
       ...(name === 'Services.provider' && {
         ...{ strategy: 'random', errorThreshold: 2, downTime: 5, onInvalidInstance: () => undefined },

@@ -1,5 +1,6 @@
 // The lock that is a single node: the client that creates it holds the lock. Kept for measuring and teaching.
 import {
+  callLater,
   clockOf,
   copyOfACL,
   isConfirmed,
@@ -65,7 +66,7 @@ export class EphemeralMutex extends Lock {
         waiter.wokenAt = clockOf(client).now()
         if (!hasWaited) await pace.wait(signal)
       }
-      return new NodeHeld(client, this.path, ownNode, ofHolder)
+      return this.#newHeld(ownNode, ofHolder)
     }
     const waitsFor = () => (isTaken ? OTHER_HOLDER : undefined)
     const call = { op: 'acquire', path: this.path, options, checks: acquireOptionChecks, waitsFor }
@@ -78,7 +79,7 @@ export class EphemeralMutex extends Lock {
     const work = async (signal: AbortSignal) => {
       const stat = await this.#view.retry(() => this.#view.exists(this.path, { signal }), { signal })
       if (stat !== null || !(await this.#tryCreate(ownNode, signal))) return null
-      return new NodeHeld(this.#view, this.path, ownNode, ofHolder)
+      return this.#newHeld(ownNode, ofHolder)
     }
     const call = { op: 'tryAcquire', path: this.path, options, checks: acquireOptionChecks }
     return acquiring(this.#view, call, { ownNode }, despiteLeftovers(this.#view, this.path, work))
@@ -112,6 +113,11 @@ export class EphemeralMutex extends Lock {
     } while (await this.#view.retry(() => ownNode.existsAtServer({ signal }), { signal }))
     await ownNode.remove()
     return this.#tryCreate(ownNode, signal)
+  }
+
+  #newHeld(ownNode: OwnNode, { onQueued, ...options }: AcquireOptions): Held {
+    if (onQueued !== undefined) callLater(this.#view, () => onQueued({ path: this.path, ahead: 0 }))
+    return new NodeHeld(this.#view, this.path, ownNode, options)
   }
 
   #newNode(): OwnNode {

@@ -2,11 +2,11 @@
 // May import: recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
 import { checked } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
-import type { Checks } from '../../options/checks.ts'
+import { aFunction, type Checks } from '../../options/checks.ts'
 import { checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { holdOptionChecks, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
-import type { ContenderNode } from '../queue/lock-queue.ts'
+import type { ContenderNode, QueuePlace } from '../queue/lock-queue.ts'
 import { useHeld } from './use-held.ts'
 
 /**
@@ -16,9 +16,22 @@ import { useHeld } from './use-held.ts'
  * const options: AcquireOptions = { timeout: 10, watchOwnNode: true }
  * await new Mutex(other, '/locks/orders').acquire(options) // throws TIMEOUT
  */
-export interface AcquireOptions extends WaitOptions, HoldOptions {}
+export interface AcquireOptions extends WaitOptions, HoldOptions {
+  /**
+   * Called when the node of this call is in the queue, before the lock is held, also if it is held at once. Called again
+   * if another client deletes the node and the call queues again at the end. Needs no request. Errors that it throws are
+   * passed to the client's `onUncaughtError`. A MultiLock calls it for each of its locks. A Semaphore calls it when the
+   * call queues at its gate. A ReentrantMutex does not call it while the call waits in this process. A waiter of an
+   * EphemeralMutex has no node, so it is called when the lock is granted. Default: none.
+   */
+  onQueued?: ((place: QueuePlace) => unknown) | undefined
+}
 
-export const acquireOptionChecks: Checks<AcquireOptions> = { ...waitOptionChecks, ...holdOptionChecks }
+export const acquireOptionChecks: Checks<AcquireOptions> = {
+  ...waitOptionChecks,
+  ...holdOptionChecks,
+  onQueued: aFunction,
+}
 
 /**
  * A lock at a path. Clients with the same path and the same kind of lock contend for it. An object can be used again

@@ -95,10 +95,10 @@ export class MultiLock {
     const [{ client }] = this[members]
     const acquired: Held[] = []
     const work = async (signal: AbortSignal) => {
-      const { watchOwnNode = false } = options
+      const { watchOwnNode = false, onQueued } = options
       const pace = newPace(client)
       for (;;) {
-        const isComplete = await this.#tryAll(acquired, { watchOwnNode, signal }, acquire)
+        const isComplete = await this.#tryAll(acquired, { watchOwnNode, onQueued, signal }, acquire)
         if (isComplete) return new MultiHeld(this.#names, acquired, rootsOf(this[members]))
         const isLost = isAnyLost(acquired)
         const released = releaseAll(acquired.splice(0))

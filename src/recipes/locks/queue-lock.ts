@@ -97,6 +97,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
   override acquire(options: AcquireOptions = {}): Promise<H> {
     const waiter = this.#newWaiter(this.queue)
     const ofHolder = { ...options }
+    waiter.onQueued = ofHolder.onQueued
     const work = async (signal: AbortSignal) => {
       await waiter.waitForTurn(signal)
       return this.newHeld(waiter.ownNode, ofHolder)
@@ -109,6 +110,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {
     const waiter = this.#newWaiter(this.queue)
     const ofHolder = { ...options }
+    waiter.onQueued = ofHolder.onQueued
     const work = async (signal: AbortSignal) =>
       (await waiter.tryTurn(signal)) ? this.newHeld(waiter.ownNode, ofHolder) : null
     const { client } = this.queue

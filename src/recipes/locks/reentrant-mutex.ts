@@ -163,8 +163,12 @@ const ownerOf = ({ owner }: ReentrantAcquireOptions): unknown => owner ?? Symbol
  * Returns the options for the inner mutex. The timeout is left out: it limits the wait in both queues together, and
  * aborts the signal.
  */
-const mutexOptionsOf = ({ watchOwnNode = false }: ReentrantAcquireOptions, signal: AbortSignal): AcquireOptions => ({
+const mutexOptionsOf = (
+  { watchOwnNode = false, onQueued }: ReentrantAcquireOptions,
+  signal: AbortSignal,
+): AcquireOptions => ({
   watchOwnNode,
+  onQueued,
   signal,
 })
 

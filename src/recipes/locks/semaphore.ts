@@ -86,12 +86,12 @@ export class Semaphore extends Lock {
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const waiter = new PermitWaiter(this.#queue, this.count)
-    const ofHolder = { ...options }
+    const { onQueued, ...ofHolder } = { ...options }
     const work = async (signal: AbortSignal) => {
       const pace = newPace(this.#queue.client)
       await this.#ensurePath(signal)
       for (;;) {
-        const gate = await this.#gate.acquire({ signal, watchOwnNode: true })
+        const gate = await this.#gate.acquire({ signal, watchOwnNode: true, onQueued })
         const held = await this.#enter(gate, waiter, { ...ofHolder, signal, waits: true })
         if (held !== null) return held
         await pace.wait(signal)
@@ -109,11 +109,11 @@ export class Semaphore extends Lock {
    */
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const waiter = new PermitWaiter(this.#queue, this.count)
-    const ofHolder = { ...options }
+    const { onQueued, ...ofHolder } = { ...options }
     const work = async (signal: AbortSignal) => {
       if ((await this.#queue.client.retry(() => this.#available(signal), { signal })) === 0) return null
       await this.#ensurePath(signal)
-      const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true })
+      const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true, onQueued })
       return gate && this.#enter(gate, waiter, { ...ofHolder, signal, waits: false })
     }
     const { client } = this.#queue

@@ -178,6 +178,11 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
     return { status: 'gone' }
   }
 
+  protected override countAhead(read: DirectoryRead | Children | null): number {
+    if (read === null || 'children' in read) return 0
+    return ticket.mostAhead(this.ownNode.node.name, this.#released, read.stat)
+  }
+
   #seen({ predecessor, second }: Ahead): ticket.SeenAhead {
     const seen = (name: string | undefined): ticket.Seen => {
       const watch = name === undefined ? undefined : this.#lookAhead.watchOn(name)

@@ -67,6 +67,13 @@ export function previous(ticket: string, released: number): string | undefined {
   return number > released ? ticketName(number) : undefined
 }
 
+/**
+ * Returns the largest number of tickets that can be ahead of `own`, by a read of the directory that follows its create.
+ * Some may have been cancelled, and some of the children may be later ones.
+ */
+export const mostAhead = (own: string, released: number, { numChildren }: Stat): number =>
+  Math.min(numberOf(own) - 1 - released, numChildren - 1)
+
 /** Returns true if only the list of all tickets can show which ones are ahead now. */
 export const needsList = ({ predecessor, second }: SeenAhead): boolean =>
   second === 'missing' || (predecessor !== 'there' && second !== 'there')

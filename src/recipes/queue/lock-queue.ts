@@ -32,6 +32,25 @@ export interface ContenderNode {
   token: bigint
 }
 
+/**
+ * A contender's place in the queue of a lock, when its node has just been created.
+ * @example
+ * const lock = new Mutex(zk, '/locks/orders')
+ * const places: QueuePlace[] = []
+ * await using held = await lock.acquire({ onQueued: place => places.push(place) })
+ * places // => [{ path: held.path, ahead: 0 }]
+ */
+export interface QueuePlace {
+  /** The path of its node, as {@link ContenderNode} has it. */
+  path: string
+  /**
+   * How many contenders were ahead and block this one: the holder and the earlier waiters, and for a reader only the
+   * writers among them. Of a TicketMutex, which lists no names, it is the most that this can be. At the gate of a
+   * Semaphore it counts those in the gate.
+   */
+  ahead: number
+}
+
 /** Receives the names of the contenders' nodes, and the path of the directory. */
 type OnForeignContenders = (names: readonly string[], directory: string) => void
 

@@ -74,6 +74,15 @@ export function turnOf(
   return { status: 'waiting', predecessor: copyOf(nearest.name), second: second && copyOf(second.name) }
 }
 
+/** Returns how many of the contenders in a list block `own`. */
+export function countBlocking({ children }: Children, own: Pick<Node, 'name'>, { names, blocks }: Rules): number {
+  const self = { name: own.name, sequence: names.sequenceOf(own.name) ?? NaN }
+  return children.filter(name => {
+    const other = { name, sequence: names.sequenceOf(name) ?? NaN }
+    return isBefore(other, self) && blocks(other, self)
+  }).length
+}
+
 /** Copies a name out of a list, because in V8 a slice keeps the string of the whole reply in memory. */
 const copyOf = (name: string): string => Buffer.from(name).toString()
 

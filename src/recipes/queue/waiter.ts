@@ -1,6 +1,7 @@
 // The queue of a lock: nodes in one directory. This file: a contender, from its first request to its turn.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
 import {
+  callLater,
   clockOf,
   connectionsOf,
   inBackground,
@@ -13,8 +14,8 @@ import { join, parentOf } from '../../protocol/index.ts'
 import { listChildren, type Children } from '../node/children.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { nextChange, readWatched } from '../node/read-with-watch.ts'
-import type { LockQueue } from './lock-queue.ts'
-import { turnOf, type Ahead, type Turn } from './turn.ts'
+import type { LockQueue, QueuePlace } from './lock-queue.ts'
+import { countBlocking, turnOf, type Ahead, type Turn } from './turn.ts'
 
 /**
  * How a wait has ended. `turn`: it is the contender's turn. `event`: its turn may have come, so what it reads next
@@ -34,6 +35,8 @@ export abstract class Waiter<R> {
   wokenAt: number | undefined
   /** True if a contender was ahead when the queue was read last. */
   isBlocked = false
+  /** Called each time when the contender has entered the queue. */
+  onQueued: ((place: QueuePlace) => unknown) | undefined
 
   constructor(queue: LockQueue, ownNode = queue.newNode()) {
     this.queue = queue
@@ -89,7 +92,14 @@ export abstract class Waiter<R> {
   }
 
   async #enter(signal: AbortSignal): Promise<Turn> {
-    return this.turnIn(await this.ownNode.create(() => this.read(signal), signal), signal)
+    const read = await this.ownNode.create(() => this.read(signal), signal)
+    const turn = this.turnIn(read, signal)
+    const { onQueued } = this
+    if (onQueued !== undefined && (await turn).status !== 'gone') {
+      const place = { path: this.ownNode.node.path, ahead: this.countAhead(read) }
+      callLater(this.queue.client, () => onQueued(place))
+    }
+    return turn
   }
 
   /**
@@ -139,6 +149,9 @@ export abstract class Waiter<R> {
   /** Decides whose turn it is by what was read. */
   protected abstract turnIn(read: R, signal: AbortSignal): Turn | Promise<Turn>
 
+  /** Returns how many contenders block this one, by what was read when its node was created. */
+  protected abstract countAhead(read: R): number
+
   /** Waits until the turn has come, or may have come. */
   protected abstract wait(ahead: Ahead, signal: AbortSignal): Promise<Wake>
 }
@@ -151,6 +164,10 @@ export class PredecessorWaiter extends Waiter<Children> {
 
   protected override turnIn(list: Children): Turn {
     return this.queue.turnOf(list, this.ownNode.node)
+  }
+
+  protected override countAhead(list: Children): number {
+    return countBlocking(list, this.ownNode.node, this.queue)
   }
 
   protected override async wait({ predecessor }: Ahead, signal: AbortSignal): Promise<Wake> {
