@@ -10,8 +10,10 @@ import { startEnsemble } from './ensemble/start.ts'
 import type { EnsembleFigures } from './ensemble/figures.ts'
 import { processUnits } from './fleet/processes.ts'
 import { fleetCaveats, measureWithMachines, type FleetFigures } from './fleet/shared-run.ts'
+import { handOversOf, type HandOver } from './measure/hand-over.ts'
 import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'
+import { summaryOf } from './measure/summary.ts'
 import { conclusionOf } from './output/conclusion.ts'
 import { help, parseOptions, type Options } from './options.ts'
 import { throughLine } from './harness/line.ts'
@@ -45,18 +47,28 @@ async function measure(options: Options, stop: AbortController, args: readonly s
   progress.show(`connecting to ${options.server}`)
   const starting = options.ensemble === undefined ? serverFor(options.server) : startEnsemble(options.ensemble)
   const near = await starting.finally(() => progress.clear())
-  const server = options.line === undefined ? near : await throughLine(near, options.line)
+  const [line, ...others] = options.lines
+  const server = line === undefined ? near : await throughLine(near, line)
   try {
     const { processes } = options
-    let run = new Run({ ...options, ...(processes !== undefined && { units: processUnits }) }, server, progress, stop)
+    const isLock = ({ scenario }: Measurement) => locksOf(options).some(({ name }) => name === scenario)
+    const units = processes !== undefined && { units: processUnits }
+    // The runs through all lines share the time.
+    const plan = { ...options, seconds: options.seconds / (1 + others.length), ...units }
+    let run = new Run(plan, server, progress, stop)
+    let handOvers: HandOver[] | undefined
     let ensemble: EnsembleFigures | undefined
     let fleet: FleetFigures | undefined
     const notes: string[] = []
     const measureBoth = async () => {
       if (options.fleet === undefined) await run.measure()
       else {
-        const plan = { ...options.fleet, processes: processes ?? 1, options, server }
-        fleet = await measureWithMachines(plan, progress, stop, each => (run = each))
+        const shared = { ...options.fleet, processes: processes ?? 1, options, server }
+        fleet = await measureWithMachines(shared, progress, stop, each => (run = each))
+      }
+      if (line !== undefined && others.length > 0) {
+        handOvers = handOversOf(run.measurements.filter(isLock).map(summaryOf), line.roundTrip)
+        for (const other of others) handOvers.push(...(await handOversThrough(other, near, plan, progress, stop)))
       }
       ensemble = await measureEnsemble(server, options, progress, stop.signal).catch((error: unknown) => {
         stop.signal.throwIfAborted()
@@ -72,8 +84,25 @@ async function measure(options: Options, stop: AbortController, args: readonly s
         throw reason
       },
     )
-    await writeReports(run, server, options, args, { ensemble, fleet, notes }, end)
+    await writeReports(run, server, options, args, { handOvers, ensemble, fleet, notes }, end)
     return end?.exitCode ?? 0
+  } finally {
+    await server.close()
+  }
+}
+
+async function handOversThrough(
+  line: Line,
+  near: Server,
+  plan: Options,
+  progress: Progress,
+  stop: AbortController,
+): Promise<HandOver[]> {
+  const server = await throughLine({ ...near, close: () => Promise.resolve() }, line)
+  try {
+    const run = new Run({ ...plan, scenarios: locksOf(plan) }, server, progress, stop)
+    await run.measure()
+    return handOversOf(run.measurements.map(summaryOf), line.roundTrip)
   } finally {
     await server.close()
   }
@@ -84,17 +113,16 @@ async function writeReports(
   server: Server,
   options: Options,
   args: readonly string[],
-  { notes, ...more }: Pick<Findings, 'ensemble' | 'fleet'> & { notes: readonly string[] },
+  { notes, ...more }: Pick<Findings, 'handOvers' | 'ensemble' | 'fleet'> & { notes: readonly string[] },
   end?: Interrupted,
 ) {
-  const locks = options.scenarios.filter(({ kind }) => kind === 'lock')
-  const recordings = end === undefined ? await recordAll(locks, server.servers) : []
+  const recordings = end === undefined ? await recordAll(locksOf(options), server.servers) : []
   const measurements = run.measurements.filter(isMeasured)
   const seconds = performance.now() / 1000
   const caveats = [
     ...(more.fleet === undefined ? [] : fleetCaveats(more.fleet)),
     ...caveatsOf(measurements, options),
-    ...(options.line === undefined ? [] : [lineSentence(options.line)]),
+    ...linesSentences(options.lines),
     ...notes,
   ]
   const findings = {
@@ -135,6 +163,15 @@ function reconciliationLine({ cells }: Result): string[] {
   if (total === undefined || !total.agree) return []
   const { framesSent, framesReceived } = total.clients
   return [`Clients and server counted the same: ${framesSent} frames sent, ${framesReceived} received.`]
+}
+
+const locksOf = ({ scenarios }: Options) => scenarios.filter(({ kind }) => kind === 'lock')
+
+const linesSentences = ([line, ...others]: readonly Line[]): string[] => {
+  if (line === undefined) return []
+  const delays = others.map(({ roundTrip }) => roundTrip).join(', ')
+  const again = `Then the locks were measured through lines that add ${delays} ms instead: the report compares them.`
+  return [lineSentence(line), ...(others.length === 0 ? [] : [again])]
 }
 
 const lineSentence = ({ roundTrip, jitter, bandwidth }: Line): string =>

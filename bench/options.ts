@@ -16,9 +16,12 @@ export interface Options {
   ensemble: EnsembleSize | undefined
   /** Where the machines meet that take part in the run, and the number to wait for, with this one. */
   fleet: { meeting: Meeting; machines: number } | undefined
+  /**
+   * What is between the clients and the server: the first line is that of all figures, and the locks are measured again
+   * through each of the others. Empty if they are connected directly.
+   */
+  lines: Line[]
   /** Numbers of sessions, ascending. */
-  /** What is between the clients and the server. Undefined if they are connected directly. */
-  line: Line | undefined
   sizes: number[]
   scenarios: Scenario[]
   seconds: number
@@ -75,7 +78,9 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
                            the Debian package if there is none
   --ensemble N[+M]         start an ensemble of N Apache ZooKeepers, and of M observers,
                            and also measure what is spread over its servers
-  --round-trip MS          delay all bytes, so that a round trip takes this time longer
+  --round-trip MS,...      delay all bytes, so that a round trip takes this time longer;
+                           with several times, the locks are measured with each, and
+                           each is forecast from the others
   --jitter MS              delay each direction at random by up to this time more
   --bandwidth MBIT         limit each connection to so many megabits a second
   --seconds N              time limit of the run, after start-up (${DEFAULTS.seconds}); measurements
@@ -113,7 +118,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     server: serverOf(values, fleet?.meeting.servers ?? DEFAULTS.server),
     ensemble: ensembleOf(values),
     fleet,
-    line: lineOf(values),
+    lines: linesOf(values),
     sizes: sizesOf(values.sessions ?? DEFAULTS.sessions),
     scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
     seconds: numberOf('seconds', values.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
@@ -184,18 +189,21 @@ function ensembleOf({ ensemble, server, apache }: ReturnType<typeof parseValues>
   )
 }
 
-function lineOf(values: ReturnType<typeof parseValues>): Line | undefined {
-  const { 'round-trip': roundTrip, jitter, bandwidth, ensemble, join, server } = values
-  if (roundTrip === undefined && jitter === undefined && bandwidth === undefined) return undefined
+function linesOf(values: ReturnType<typeof parseValues>): Line[] {
+  const { 'round-trip': roundTrips, jitter, bandwidth, ensemble, join, server } = values
+  if (roundTrips === undefined && jitter === undefined && bandwidth === undefined) return []
   const other = Object.entries({ ensemble, join }).find(([, value]) => value !== undefined)?.[0]
   if (other !== undefined || server?.includes(',') === true)
     throw new UsageError(`a line leads to one server: leave out --${other ?? 'server with several servers'}`)
   const ms = (name: string, text = '0') => numberOf(name, text, value => value >= 0 && value <= MAX_DELAY)
-  return {
-    roundTrip: ms('round-trip', roundTrip),
+  const others = {
     jitter: ms('jitter', jitter),
     bandwidth: bandwidth === undefined ? Infinity : 1e6 * numberOf('bandwidth', bandwidth, value => value > 0),
   }
+  const delays = [...new Set((roundTrips ?? '0').split(',').map(each => ms('round-trip', each)))]
+  if (delays.length > 1 && scenariosOf(values.scenarios ?? DEFAULTS.scenarios).every(({ kind }) => kind !== 'lock'))
+    throw new UsageError('--round-trip: several delays compare locks, and --scenarios has none')
+  return delays.map(roundTrip => ({ roundTrip, ...others }))
 }
 
 function scenariosOf(text: string): Scenario[] {

@@ -7,6 +7,7 @@ import type { FleetFigures } from '../fleet/shared-run.ts'
 import type { EnsembleFigures } from '../ensemble/figures.ts'
 import type { Reconciliation } from '../measure/reconcile.ts'
 import type { Measurement, Step } from '../measure/measurement.ts'
+import type { HandOver } from '../measure/hand-over.ts'
 import type { Recording } from '../measure/recording.ts'
 import type { RunOptions } from '../harness/run.ts'
 import { ownVersion, type Server } from '../harness/server.ts'
@@ -53,6 +54,8 @@ export interface Result {
   })[]
   /** The first phase of each lock with twelve sessions, frame by frame. */
   recordings: Recording[]
+  /** The hand-overs of the locks through lines with several delays. Undefined if there was at most one line. */
+  handOvers?: HandOver[] | undefined
   /** The machines that shared the sessions. Undefined if only one took part. */
   fleet?: FleetFigures | undefined
   /** What is spread over the servers. Undefined if the server is not in an ensemble. */
@@ -78,12 +81,13 @@ export interface Findings {
   seconds: number
   caveats: string[]
   recordings: Recording[]
+  handOvers?: HandOver[] | undefined
   ensemble?: EnsembleFigures | undefined
   fleet?: FleetFigures | undefined
 }
 
 export function resultOf(
-  { measurements, traffic, server, ended, seconds, caveats, recordings, ensemble, fleet }: Findings,
+  { measurements, traffic, server, ended, seconds, caveats, recordings, handOvers, ensemble, fleet }: Findings,
   {
     scenarios,
     sizes,
@@ -126,6 +130,7 @@ export function resultOf(
     }),
     recordings,
     ...(ensemble !== undefined && { ensemble }),
+    ...(handOvers !== undefined && { handOvers }),
     ...(fleet !== undefined && { fleet }),
     traffic,
     remarks: caveats,

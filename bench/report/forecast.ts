@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { adviceOf, LOCK_NAMES, USUAL_LOCK } from '../model/advice.ts'
 import { conditionsOf, FIELDS, standardOf, type Field } from '../model/fields.ts'
 import { errorOf, heldOutOf, heldOutSentence, type HeldOut } from '../model/held-out.ts'
+import { lineErrorOf, lineForecastsOf, lineSentence, type LineForecast } from '../model/line.ts'
 import type { Costs, Model, PhaseModel, Term } from '../model/terms.ts'
 import { factorOf, type Estimate } from '../model/least-squares.ts'
 import { durationHere } from '../model/forecast.ts'
@@ -60,7 +61,8 @@ export function modelSection(result: Result, model: Model): Html {
       The run was fitted with a model of a few parts, which forecasts other
       sizes.${isTimed ? '' : ' No lock was timed at enough sizes, so none can be recommended.'}
     </p>
-    ${heldOutTable(heldOutOf(result))} ${modelTable(model)}
+    ${heldOutTable(heldOutOf(result))} ${lineTable(lineForecastsOf(result.handOvers ?? [], result.recordings))}
+    ${modelTable(model)}
   </section>`
 }
 
@@ -148,6 +150,22 @@ function heldOutTable(figures: readonly HeldOut[]): Html {
     <details>
       <summary>The largest sizes, forecast and measured</summary>
       ${table('The largest size of each scenario, as forecast from a tenth of it and less', head, 3, rows)}
+    </details>`
+}
+
+function lineTable(forecasts: readonly LineForecast[]): Html {
+  if (forecasts.length === 0) return html``
+  const rows = forecasts.flatMap(({ scenario, size, trips, grown, delays }) =>
+    delays.map(each => [
+      ...[scenario, size, trips, `${figure(grown.value)} (${interval(grown, figure)})`, each.roundTrip],
+      ...[figure(each.forecast), figure(each.measured), percent(lineErrorOf(each))],
+    ]),
+  )
+  const head = ['scenario', 'N', 'round trips', 'as the times grow', 'delay, ms', 'forecast, ms', 'measured', 'off by']
+  return html`<p>${lineSentence(forecasts)}</p>
+    <details>
+      <summary>Hand-overs through lines with other delays, forecast and measured</summary>
+      ${table('The time from a release until the next session has the lock', head, 2, rows)}
     </details>`
 }
 

@@ -36,14 +36,14 @@ describe('the command line of the benchmark', () => {
     expect(parsed('--json', 'a.json', '--report', 'b.html').report).to.equal('b.html')
   })
 
-  it('puts a line before the server if one of its figures is given', () => {
-    expect(parsed().line).to.equal(undefined)
-    expect(parsed('--round-trip', '0.5').line).to.deep.equal({ roundTrip: 0.5, jitter: 0, bandwidth: Infinity })
-    expect(parsed('--jitter', '2', '--bandwidth', '100').line).to.deep.equal({
-      roundTrip: 0,
-      jitter: 2,
-      bandwidth: 1e8,
-    })
+  it('puts a line before the server if one of its figures is given, and one for each delay', () => {
+    expect(parsed().lines).to.deep.equal([])
+    expect(parsed('--round-trip', '0.5').lines).to.deep.equal([{ roundTrip: 0.5, jitter: 0, bandwidth: Infinity }])
+    expect(parsed('--jitter', '2', '--bandwidth', '100').lines).to.deep.equal([
+      { roundTrip: 0, jitter: 2, bandwidth: 1e8 },
+    ])
+    const several = parsed('--round-trip', '0,0.5,5,0.5', '--jitter', '1').lines
+    expect(several).to.deep.equal([0, 0.5, 5].map(roundTrip => ({ roundTrip, jitter: 1, bandwidth: Infinity })))
   })
 
   it('selects Apache ZooKeeper instead of the embedded server with --apache', () => {
@@ -82,6 +82,10 @@ describe('the command line of the benchmark', () => {
     [['--scenarios', 'mutex,mutx'], `--scenarios: "mutx" is not one of ${choices}`],
     [['--seconds', '0'], '--seconds: "0" is not valid'],
     [['--seconds', ''], '--seconds: "" is not valid'],
+    [
+      ['--round-trip', '0,5', '--scenarios', 'data'],
+      '--round-trip: several delays compare locks, and --scenarios has none',
+    ],
     [['--threads', '0'], '--threads: "0" is not valid'],
     [['--ensemble', '3', '--server', 'zk1:2181'], '--ensemble and --server exclude each other: pass only one of them'],
     [['--ensemble', '3', '--apache'], '--ensemble and --apache exclude each other: pass only one of them'],

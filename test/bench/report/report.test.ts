@@ -43,6 +43,17 @@ describe('the report of the benchmark', () => {
     expect(page).to.match(/lists were read at [\d.]+ [MG]bit\/s \([\d.]+ [MG]bit\/s to [\d.]+ [MG]bit\/s\)/)
   })
 
+  it('shows how well hand-overs through lines with other delays were forecast, if the run had several', async () => {
+    expect(await reportOf(result)).not.to.contain('with other delays')
+    const times = { 0: 2, 5: 12, 50: 103 }
+    const handOvers = Object.entries(times).map(([delay, ms]) => ({
+      ...{ scenario: 'mutex', size: 10, roundTrip: Number(delay), ms },
+    }))
+    const page = (await reportOf({ ...result, handOvers })).replace(/\s+/g, ' ')
+    expect(page).to.contain('are 1 of 1 with 0 ms, 1 of 1 with 5 ms, 1 of 1 with 50 ms.')
+    expect(page).to.contain('<td>50</td><td>102</td><td>103</td><td>-1 %</td>')
+  })
+
   it('shows the model and how well it forecast, but no form, if no lock was measured', async () => {
     const isLock = (name: string) => result.scenarios.some(each => each.name === name && each.kind === 'lock')
     const without = <T extends { scenario: string }>(all: readonly T[]) => all.filter(each => !isLock(each.scenario))
