@@ -248,7 +248,8 @@ export class NodeHeld extends Held {
    */
   protected lose(cause: unknown): void {
     if (this.#released !== undefined) {
-      this.#lossDuringRelease ??= { cause }
+      // The release itself deletes the node, so an end of the session that is reported later says more.
+      this.#lossDuringRelease = { cause: this.#lossDuringRelease?.cause ?? cause }
       return
     }
     this.#detach()
