@@ -63,7 +63,7 @@ export async function sizeOf(program: keyof typeof programs): Promise<Size> {
 const parts: Readonly<Record<string, RegExp>> = {
   'the protocol: Jute, records, operations, errors': /^protocol/,
   'a method for each operation, views':
-    /^client.(acl|validation|chroot|client|operations|recursive|recipe-support)|runtime.uuid/,
+    /^(client.(acl|validation|chroot|client|operations|recursive|recipe-support)|options|runtime.uuid)/,
   'multi, multiRead, transactions': /^client.(multi|transaction)/,
   'watches: one-shot, persistent, set again': /^(session.watches|runtime.sweeping-map)/,
   'which servers: connect string, SRV, reconfig, read-only':

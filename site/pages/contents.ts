@@ -232,4 +232,4 @@ export const groups: readonly GuideGroup[] = [
 export const guides: readonly Guide[] = groups.flatMap(group => group.guides)
 
 /** The sections of the README that are on no page: they are for readers of the repository. */
-export const leftOut = ['Versions', 'Pages', 'License']
+export const leftOut = ['Versions', 'Pages']
