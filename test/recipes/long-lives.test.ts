@@ -10,6 +10,9 @@ import { followed, running, type Closing, type Following } from './public-object
 /** More than the dead keys that a SweepingMap keeps until it sweeps: eight, and an eighth of all keys. */
 const TIMES = 12
 
+/** A signal that lives as long as the session and the objects. */
+const { signal } = new AbortController()
+
 /** The other member waits for this call, so without it the scene has no end. */
 const needsTheCall = ['DoubleBarrier.enter']
 
@@ -18,13 +21,14 @@ async function growthOf(work: (scene: Scene, nth: number) => Promise<unknown>, b
   const stage = await Stage.open()
   const { clock, scene } = stage
   await clock.until(Promise.resolve(before?.(scene)))
-  const grown = await grownBy(TIMES, async nth => {
+  const repeat = async (nth: number) => {
     const objects: { close(): Promise<void> }[] = []
     const own: Scene = { ...scene, closeLater: object => (objects.unshift(object), object) }
     await clock.until(work(own, nth))
     for (const object of objects) await clock.until(object.close())
     await clock.until(scene.client.settled())
-  })
+  }
+  const grown = await grownBy(TIMES, repeat, [signal, scene.client.leaseSignal])
   await stage.close()
   return grown
 }
@@ -43,11 +47,10 @@ describe('a session that lives long keeps nothing of', () => {
   for (const [name, { before, call, finish, runsUntilAborted }] of calls)
     for (const isCancelled of runsUntilAborted ? [true] : needsTheCall.includes(name) ? [false] : [false, true])
       it(`${name} that ${isCancelled ? 'was cancelled' : 'has resolved, with a signal that lives as long'}`, async () => {
-        const always = new AbortController()
         const grown = await growthOf(async scene => {
           await before?.(scene)
-          const cancel = isCancelled ? new AbortController() : always
-          const outcome = outcomeOf(call(scene, { signal: cancel.signal }))
+          const cancel = new AbortController()
+          const outcome = outcomeOf(call(scene, { signal: isCancelled ? cancel.signal : signal }))
           await turns()
           if (isCancelled) cancel.abort()
           await Promise.all([finish?.(scene), outcome.then(end)])
@@ -62,12 +65,11 @@ describe('an object that lives long keeps nothing of', () => {
   for (const [name, { change }] of Object.entries(followed))
     it(`the loops and listeners of ${name}`, async () => {
       let object!: Closing & Following
-      const always = new AbortController()
       const grown = await growthOf(
         async (scene, nth) => {
           const listener = () => undefined
           object.on('change', listener)
-          const loop = object.changes({ signal: always.signal })
+          const loop = object.changes({ signal })
           await loop.next()
           await change(scene, nth + 1)
           await loop.next()
@@ -80,8 +82,6 @@ describe('an object that lives long keeps nothing of', () => {
       expect(grown).to.deep.equal([])
     })
 
-  const always = new AbortController()
-  const { signal } = always
   const uses: Readonly<Record<string, (scene: Scene) => Promise<(scene: Scene, nth: number) => Promise<unknown>>>> = {
     async 'PersistentEphemeral.setData'({ client, closeLater }) {
       const node = await started(closeLater(new PersistentEphemeral(PATH)), client)
@@ -165,13 +165,14 @@ describe('an object that lives long keeps nothing of', () => {
       const stage = await Stage.open()
       const { clock, server } = stage
       const sessions = new Sessions(server.connectString, { dial: server.dial, clock, idleTimeout })
-      const grown = await grownBy(TIMES, async () => {
+      const work = async () => {
         await clock.until(sessions.use({ signal }, client => client.exists('/')))
         const lock = (client: Client) => new Mutex(client, PATH)
         await clock.until(sessions.withLock(lock, { signal }, () => undefined))
         const ended = sessions.use({ signal }, client => client.close())
         await clock.until(outcomeOf(ended))
-      })
+      }
+      const grown = await grownBy(TIMES, work, [signal])
       await clock.until(sessions.close())
       await stage.close()
       expect(grown).to.deep.equal([])

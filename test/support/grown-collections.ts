@@ -1,4 +1,5 @@
-// Finds what a long life keeps: the sets, maps and arrays that grow with each repetition of some work.
+// Finds what a long life keeps: the sets, maps and arrays that grow with each repetition of some work, and the listeners.
+import { getEventListeners } from 'node:events'
 
 type Collection = Set<unknown> | Map<unknown, unknown> | unknown[]
 
@@ -7,8 +8,15 @@ const sizeOf = (all: Collection): number => (Array.isArray(all) ? all.length : a
 /**
  * Repeats work, and returns the places in src at which it adds to a collection again and again, and removes nothing.
  * Collections with private names count too, because their methods are watched and not the objects that have them.
+ * @param signals live as long as the work is repeated. If their listeners become more, that is returned too
  */
-export async function grownBy(times: number, work: (nth: number) => Promise<unknown>): Promise<string[]> {
+export async function grownBy(
+  times: number,
+  work: (nth: number) => Promise<unknown>,
+  signals: readonly AbortSignal[] = [],
+): Promise<string[]> {
+  const listeners = () => signals.reduce((sum, signal) => sum + getEventListeners(signal, 'abort').length, 0)
+  let listenersAtFirst = 0
   const before = new WeakMap<Collection, number>()
   const grown = new Map<Collection, string>()
   const add = Reflect.get(Set.prototype, 'add') as (this: Set<unknown>, value: unknown) => void
@@ -44,14 +52,19 @@ export async function grownBy(times: number, work: (nth: number) => Promise<unkn
     return pushed
   }
   try {
-    for (let nth = 0; nth <= times; nth++) await work(nth)
+    for (let nth = 0; nth <= times; nth++) {
+      await work(nth)
+      if (nth === 0) listenersAtFirst = listeners()
+    }
   } finally {
     Object.assign(Set.prototype, { add })
     Object.assign(Map.prototype, { set })
     Object.assign(Array.prototype, { push })
   }
   const kept = [...grown].filter(([all]) => sizeOf(all) - (before.get(all) ?? 0) >= times)
-  return [...new Set(kept.map(([, place]) => place))].filter(place => place !== '')
+  const places = [...new Set(kept.map(([, place]) => place))].filter(place => place !== '')
+  const added = listeners() - listenersAtFirst
+  return added > 0 ? [...places, `${added} listeners on signals`] : places
 }
 
 /**
