@@ -1,6 +1,7 @@
 // The lessons, in the order in which they build on each other.
 import { cutOffFollower, lateWrite, lostAnswer, reconnectStorm, stalledHolder, twoHolders } from './fault-lessons.ts'
 import { catchUp, election, quorum } from './ensemble-lessons.ts'
+import { history } from './history-lesson.ts'
 import type { Lesson } from './lesson.ts'
 import { chain, doubleBarrier, herd, listAfterWakeUp, oneTrip, readersHerd, tickets } from './lock-lessons.ts'
 import { observer } from './observer-lesson.ts'
@@ -10,5 +11,5 @@ export const LESSONS: readonly Lesson[] = [
   ...[handshake, order, oneShotWatch],
   ...[herd, chain, listAfterWakeUp, oneTrip, tickets, readersHerd, doubleBarrier],
   ...[stalledHolder, lateWrite, lostAnswer, reconnectStorm],
-  ...[quorum, election, catchUp, observer, cutOffFollower, twoHolders],
+  ...[quorum, election, catchUp, observer, cutOffFollower, history, twoHolders],
 ]

@@ -1,4 +1,5 @@
 // Plays a lesson in a world. It has no DOM: the page shows its view, and passes on what the reader chooses.
+import { nodeHistoryOf, type NodeHistory } from '../history/node-history.ts'
 import { World } from '../world/world.ts'
 import type { WireFrame } from '../world/wire-frame.ts'
 import {
@@ -19,7 +20,7 @@ const LONGEST_PASS = 20_000
 const PATIENCE = 500
 
 /** What a lesson does with a world. A page can pass its own stage, which shows each frame on its way. */
-export type Stage = Pick<World, 'act' | 'advance' | 'settle' | 'step' | 'frames' | 'messages'>
+export type Stage = Pick<World, 'act' | 'advance' | 'settle' | 'step' | 'frames' | 'messages' | 'picture'>
 
 /** What the reader sees of a lesson now. */
 export interface LessonView {
@@ -30,6 +31,8 @@ export interface LessonView {
   readonly text: string
   readonly focus: Focus | undefined
   readonly speaksOfCounters: boolean
+  /** What has happened to the node of the step so far; undefined if the step has none. */
+  readonly history: NodeHistory | undefined
   /** Undefined if the step asks nothing. */
   readonly question: QuestionView | undefined
   /** True if `next` leads on: the question of the step is answered, and a step follows. */
@@ -57,6 +60,7 @@ export class LessonRun {
   #chosen: readonly number[] = []
   #isAnswered = false
   #isPlaying = false
+  #history: NodeHistory | undefined
 
   private constructor(lesson: Lesson, world: World, stage: Stage) {
     this.lesson = lesson
@@ -77,6 +81,7 @@ export class LessonRun {
       await run.#play([...play, ...(question?.play ?? [])])
     }
     await run.#play(run.#step.play)
+    run.#look()
     return run
   }
 
@@ -97,6 +102,7 @@ export class LessonRun {
       text,
       focus: (this.#isAnswered ? question?.focus : undefined) ?? focus,
       speaksOfCounters,
+      history: this.#history,
       question: question && {
         text: question.text,
         choices: choicesOf(question),
@@ -121,6 +127,7 @@ export class LessonRun {
     if (choice !== answerOf(question)) return
     await this.#play(question.play)
     this.#isAnswered = true
+    this.#look()
   }
 
   /** Goes on to the next step. Does nothing before the question of this one is answered, and after the last step. */
@@ -129,7 +136,9 @@ export class LessonRun {
     this.#index++
     this.#chosen = []
     this.#isAnswered = false
+    this.#history = undefined
     await this.#play(this.#step.play)
+    this.#look()
   }
 
   close(): Promise<void> {
@@ -138,6 +147,13 @@ export class LessonRun {
 
   get #step(): Step {
     return this.lesson.steps[this.#index] as Step
+  }
+
+  /** Reads the history of the step's node. It stays while the reader goes elsewhere in the world. */
+  #look(): void {
+    const { history, question } = this.#step
+    const isJudged = question === undefined || this.#isAnswered
+    this.#history = history && nodeHistoryOf(this.#stage.picture().operations, history, isJudged)
   }
 
   async #play(actions: readonly Action[]): Promise<void> {

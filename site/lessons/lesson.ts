@@ -1,5 +1,6 @@
 // A lesson: a told story in a world, as plain data. It asks before it shows. `LessonRun` plays it.
-// May import: site/world.
+// May import: site/history, site/world.
+import type { Subject } from '../history/node-history.ts'
 import type { Command, Scenario } from '../world/story.ts'
 import type { ServerMessage } from '../world/member-message.ts'
 import type { WireFrame } from '../world/wire-frame.ts'
@@ -53,6 +54,8 @@ export interface Step {
   readonly focus?: Focus
   /** True if the text speaks of the counters of this release: they are shown with it. */
   readonly speaksOfCounters?: true
+  /** The node whose history is drawn with the text. It is judged when the question is answered. */
+  readonly history?: Subject
   readonly question?: Question
 }
 

@@ -46,6 +46,11 @@ export const TERMS: readonly Term[] = [
     meaning:
       'the time for which the servers certainly keep a session: its client may rely on its ephemeral nodes so long',
   },
+  {
+    words: 'linearizable, legal',
+    meaning:
+      'said of a history of calls and results: a single copy that executes one operation after another could have given each result',
+  },
   { words: 'log', meaning: 'the list of all writes of a server, in their order, which a crash does not lose' },
   { words: 'multi', meaning: 'a request of several operations: the server executes all of them, or none' },
   {

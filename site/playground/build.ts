@@ -93,6 +93,6 @@ async function styles(): Promise<string> {
 }
 
 const ORDER = [
-  ...['page.css', 'controls.css', 'stage.css', 'time.css', 'lessons.css', 'details.css', 'lanes.css'],
+  ...['page.css', 'controls.css', 'stage.css', 'time.css', 'lessons.css', 'details.css', 'lanes.css', 'history.css'],
   ...['projector.css', 'print.css'],
 ]

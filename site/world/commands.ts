@@ -19,6 +19,8 @@ export function doIn(simulation: Simulation, command: Command): void {
       return members[command.server - 1]?.cutOff()
     case 'heal':
       return members[command.server - 1]?.heal()
+    case 'lag':
+      return simulation.lag(command.server, command.seconds)
     case 'join':
       return join(simulation, command.client)
     default: {
@@ -28,7 +30,7 @@ export function doIn(simulation: Simulation, command: Command): void {
   }
 }
 
-type CommandOfClient = Exclude<Command, { kind: 'delete node' | 'restart server' | 'cut off' | 'heal' }>
+type CommandOfClient = Exclude<Command, { kind: 'delete node' | 'restart server' | 'cut off' | 'heal' | 'lag' }>
 
 function doTo(simulation: Simulation, machine: Machine, command: CommandOfClient): void {
   const { process, line, program } = machine

@@ -53,6 +53,7 @@ export function pictureOf(
     servers,
     messages: simulation.messages,
     store: simulation.store.picture,
+    operations: [...simulation.operations],
     holdings: simulation.takings.map(({ client, at, lostAt, until }) => ({ client, at, lostAt, until })),
     counters: {
       all: count(frames),
@@ -121,14 +122,15 @@ function serversOf(simulation: Simulation): ServerPicture[] {
     return [
       {
         ...{ id: 1, mode: simulation.isServerAway ? 'stopped' : 'standalone', isObserver: false },
-        ...{ isCutOff: false, epoch: 0 },
+        ...{ isCutOff: false, lag: 0, epoch: 0 },
         ...contentOf(simulation, 1, server.snapshot()),
       },
     ]
   const { voters } = ensembleOf(simulation.scenario)
   return server.members.map(member => {
     const { id, mode, isCutOff, epoch } = member
-    return { id, mode, isObserver: id > voters, isCutOff, epoch, ...contentOf(simulation, id, member.snapshot()) }
+    const lag = simulation.lags.get(id) ?? 0
+    return { id, mode, isObserver: id > voters, isCutOff, lag, epoch, ...contentOf(simulation, id, member.snapshot()) }
   })
 }
 

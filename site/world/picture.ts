@@ -3,7 +3,7 @@ import type { State } from '../../src/index.ts'
 import type { MemberMode } from '../../src/server/index.ts'
 import type { ServerMessage } from './member-message.ts'
 import type { FrameKind } from './wire-frame.ts'
-import type { Story } from './story.ts'
+import type { Call, Story } from './story.ts'
 
 export interface Picture {
   /** Virtual milliseconds since the start. */
@@ -17,6 +17,8 @@ export interface Picture {
   readonly store: StorePicture
   /** Each time that a client got what it waits for, the oldest first. */
   readonly holdings: readonly Holding[]
+  /** The calls of bare clients, in the order in which they began. */
+  readonly operations: readonly Operation[]
   /** `thisRelease`: from the last release until the next command, without pings. */
   readonly counters: { readonly all: Counters; readonly thisRelease: Counters }
   /** One for each release so far. */
@@ -81,6 +83,23 @@ export interface Holding {
   readonly until: number | undefined
 }
 
+/** A call of a bare client, as its own program sees it. */
+export interface Operation {
+  readonly client: number
+  readonly call: Call
+  /** When the program called. */
+  readonly from: number
+  /** When it got the outcome; undefined while it waits. */
+  readonly until: number | undefined
+  readonly outcome: Outcome | undefined
+}
+
+/**
+ * The error code of a call that failed, or what it returned: of `get` the data as text, of `exists` whether the node
+ * does, of `increment` the number. Undefined for the others.
+ */
+export type Outcome = { readonly error: string } | { readonly value: string | boolean | undefined }
+
 export interface WatchPicture {
   readonly path: string
   readonly kind: 'data' | 'children' | 'persistent' | 'recursive'
@@ -101,6 +120,8 @@ export interface ServerPicture {
   /** True if it has no vote, whatever its mode. */
   readonly isObserver: boolean
   readonly isCutOff: boolean
+  /** How many seconds each message between it and another server takes longer. */
+  readonly lag: number
   readonly epoch: number
   /** In hex. */
   readonly zxid: string

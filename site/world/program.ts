@@ -1,8 +1,9 @@
 // The program of one simulated client: it opens a session, takes part in the recipe, and notes what it sees.
 import { connect, ZooKeeperError, type Client, type State } from '../../src/index.ts'
+import { Counter } from '../../src/recipes/index.ts'
 import type { Acquired, Take } from './recipes.ts'
 import type { Line } from './line.ts'
-import type { JournalEntry, ProgramEnd, Role, StoreWrite } from './picture.ts'
+import type { JournalEntry, Outcome, ProgramEnd, Role, StoreWrite } from './picture.ts'
 import type { Process } from './process.ts'
 import type { Call, WriteProtection } from './story.ts'
 
@@ -39,6 +40,8 @@ export interface ProgramOptions {
   readonly onTaken: () => void
   /** Called when it gives that up, or learns that it has lost it. */
   readonly onLeft: () => void
+  /** Called with each call of a bare client. Returns what is called with its outcome. */
+  readonly onCall: (call: Call) => (outcome: Outcome) => void
   /** Lets something happen to this client, as a reader can. */
   readonly suffer: (fault: OwnFault) => void
   /**
@@ -220,9 +223,13 @@ export class Program {
       return
     }
     this.note('call', `${call.op} ${call.path}`)
+    const settle = this.options.onCall(call)
     try {
-      this.note('result', await this.#resultOf(client, call))
+      const { text, value } = await this.#resultOf(client, call)
+      settle({ value })
+      this.note('result', text)
     } catch (error) {
+      settle({ error: error instanceof ZooKeeperError ? error.code : 'ERROR' })
       this.note('error', sentenceOf(error))
     }
   }
@@ -256,34 +263,41 @@ export class Program {
     if (this.#journal.length > 2 * JOURNAL) this.#journal.splice(0, JOURNAL)
   }
 
-  async #resultOf(client: Client, call: Call): Promise<string> {
+  async #resultOf(client: Client, call: Call): Promise<Result> {
     const watch = (event: { type: string; path: string }) => this.note('event', `${event.type} ${event.path}`)
     const { path } = call
     switch (call.op) {
       case 'create':
-        return `created ${(await client.create(path, call.data, { mode: call.mode })).path}`
+        return { text: `created ${(await client.create(path, call.data, { mode: call.mode })).path}` }
       case 'get': {
         const { data, stat } = await client.getData(path, call.watch ? { watch } : {})
-        return `${path} has version ${stat.version} and the data ${data === null ? 'null' : `“${data.toString()}”`}`
+        const value = data?.toString()
+        const said = value === undefined ? 'null' : `“${value}”`
+        return { text: `${path} has version ${stat.version} and the data ${said}`, value }
       }
       case 'exists': {
         const stat = await client.exists(path, call.watch ? { watch } : {})
-        return stat === null ? `${path} does not exist` : `${path} exists, version ${stat.version}`
+        const text = stat === null ? `${path} does not exist` : `${path} exists, version ${stat.version}`
+        return { text, value: stat !== null }
       }
       case 'children': {
         const { children } = await client.getChildren(path, call.watch ? { watch } : {})
-        return `${path} has ${children.length === 0 ? 'no children' : `the children ${children.join(', ')}`}`
+        return { text: `${path} has ${children.length === 0 ? 'no children' : `the children ${children.join(', ')}`}` }
       }
       case 'set':
-        return `${path} has version ${(await client.setData(path, call.data)).version} now`
+        return { text: `${path} has version ${(await client.setData(path, call.data)).version} now` }
       case 'delete':
         await client.delete(path)
-        return `deleted ${path}`
+        return { text: `deleted ${path}` }
       case 'sync':
         await client.sync(path)
-        return `synced ${path}`
+        return { text: `synced ${path}` }
       case 'add watch':
-        return this.#addWatch(client, path, call.recursive)
+        return { text: await this.#addWatch(client, path, call.recursive) }
+      case 'increment': {
+        const value = String(await new Counter(client, path, { format: 'decimal' }).increment())
+        return { text: `${path} is ${value} now`, value }
+      }
     }
   }
 
@@ -308,6 +322,12 @@ export class Program {
     this.options.onLeft()
     this.note('lock', 'has lost the lock')
   }
+}
+
+/** What a call returned: a sentence for the journal, and the value of its outcome. */
+interface Result {
+  readonly text: string
+  readonly value?: string | boolean | undefined
 }
 
 const WRITES: Readonly<Record<WriteProtection, string>> = {

@@ -10,12 +10,12 @@ import { FrameLog } from './frame-log.ts'
 import { takes } from './recipes.ts'
 import { Line } from './line.ts'
 import { serverMessageOf, type ServerMessage } from './member-message.ts'
-import type { NodePicture, StoreWrite } from './picture.ts'
+import type { NodePicture, Operation, Outcome, StoreWrite } from './picture.ts'
 import { Process } from './process.ts'
 import { Program, type Main } from './program.ts'
 import { seededRandom, type Random } from '../../environment/seeded-random.ts'
 import { Store } from './store.ts'
-import { ensembleOf, type Scenario } from './story.ts'
+import { ensembleOf, type Call, type Scenario } from './story.ts'
 
 /** The time from the start of one client to that of the next, in milliseconds. */
 const START_INTERVAL = 4
@@ -85,6 +85,10 @@ export class Simulation {
   readonly clientOf = new Map<bigint, number>()
   /** The nodes as they were in the picture before, by server and path. */
   readonly nodePictures = new Map<string, { readonly stat: Stat; readonly picture: NodePicture }>()
+  /** The calls of bare clients so far, in the order in which they began. */
+  readonly operations: Operation[] = []
+  /** How many seconds each message of a server takes longer, by the number of the server. */
+  readonly lags = new Map<number, number>()
   /** True while a single server is stopped. */
   isServerAway = false
   #server!: Server
@@ -118,8 +122,7 @@ export class Simulation {
       onMessage: message => simulation.#onMessage(message),
       onTransaction: record => simulation.#onTransaction(record),
     })
-    // The messages between two servers take as long as a frame. Half of it counts at each of them.
-    for (const member of simulation.server.members) member.lag(LATENCY / 2)
+    for (const { id } of simulation.server.members) simulation.lag(id, 0)
     simulation.#startClients()
     return simulation
   }
@@ -164,6 +167,15 @@ export class Simulation {
     const clients = [...this.machines.values()].map(({ id, program }) => ({ id, ...program.observed }))
     const { sent, received, bytesSent, bytesReceived } = this.server.stats
     return { clients, servers: { sent, received, bytesSent, bytesReceived } }
+  }
+
+  /** Lets each message between a server and another one take so many seconds longer. Does nothing to a single server. */
+  lag(server: number, seconds: number): void {
+    const member = this.server.members[server - 1]
+    if (member === undefined) return
+    this.lags.set(server, seconds)
+    // The messages between two servers take as long as a frame. Half of it counts at each of them.
+    member.lag(LATENCY / 2 + seconds * 1000)
   }
 
   /** Ends all processes at once, as when the power fails. */
@@ -236,6 +248,7 @@ export class Simulation {
       take: takes[this.scenario.recipe],
       main: this.#main,
       suffer: fault => doIn(this, { ...fault, client: id }),
+      onCall: call => this.#onCall(id, call),
       onSession: session => void this.clientOf.set(session, id),
       onTaken: () =>
         void this.takings.push({
@@ -248,6 +261,13 @@ export class Simulation {
     const machine: Machine = { id, process, line, program, stoppedUntil: undefined, unpluggedUntil: undefined }
     this.machines.set(id, machine)
     return machine
+  }
+
+  /** Notes that a client calls. Returns what notes its outcome. */
+  #onCall(client: number, call: Call): (outcome: Outcome) => void {
+    const { operations, now } = this
+    const i = operations.push({ client, call, from: now, until: undefined, outcome: undefined }) - 1
+    return outcome => void operations.splice(i, 1, { client, call, from: now, until: this.now, outcome })
   }
 
   /** Ends what a client holds, because its program has given it up or is dead. */

@@ -84,6 +84,7 @@ function decoded(text: string): string {
 
 const boolean = oneOf('switch', ['0', '1'], [false, true])
 const seconds = numberIn('number of seconds', 1, LIMITS.seconds)
+const lag = numberIn('lag in seconds', 0, LIMITS.lag)
 const path = stringOf('path', LIMITS.path, text => paths.pathProblem(text) !== undefined)
 const newPath = stringOf('path', LIMITS.path, text => paths.pathProblem(text, true) !== undefined)
 const data = stringOf('data', LIMITS.data)
@@ -105,6 +106,7 @@ const calls: ByKind<Call, 'op'> = {
   delete: { code: 'd', formats: { path } },
   sync: { code: 'y', formats: { path } },
   'add watch': { code: 'w', formats: { path, recursive: boolean } },
+  increment: { code: 'i', formats: { path } },
 }
 
 function commandsOf(scenario: Scenario): ByKind<Command, 'kind'> {
@@ -127,6 +129,7 @@ function commandsOf(scenario: Scenario): ByKind<Command, 'kind'> {
     'restart server': { code: 'R', formats: { server } },
     'cut off': { code: 'o', formats: { server } },
     heal: { code: 'h', formats: { server } },
+    lag: { code: 'L', formats: { server, seconds: lag } },
   }
 }
 

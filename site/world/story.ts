@@ -34,6 +34,8 @@ export const LIMITS = {
   data: 200,
   /** The longest stop of a process or cut of a line, in seconds. */
   seconds: 120,
+  /** The longest lag of a server, in seconds: with more, the leader gives it up. */
+  lag: 2,
   /** How long a story lasts, in virtual milliseconds: a day. */
   at: 86_400_000,
   /** The longest link, in characters. */
@@ -67,6 +69,8 @@ export type Call =
   | { readonly op: 'set'; readonly path: string; readonly data: string }
   | { readonly op: 'delete' | 'sync'; readonly path: string }
   | { readonly op: 'add watch'; readonly path: string; readonly recursive: boolean }
+  /** Adds 1 to the decimal number in a node, by the recipe Counter. */
+  | { readonly op: 'increment'; readonly path: string }
 
 export const CREATE_MODES = [
   'persistent',
@@ -103,6 +107,8 @@ export type Command =
   | { readonly kind: 'delete node'; readonly path: string }
   /** `restart server`: it stops, and starts again a second later. The others are for servers of an ensemble. */
   | { readonly kind: 'restart server' | 'cut off' | 'heal'; readonly server: number }
+  /** From now on, each message between the server and another one takes so much longer. 0 ends that. */
+  | { readonly kind: 'lag'; readonly server: number; readonly seconds: number }
 
 /** A command, and when it was given. */
 export interface Intervention {

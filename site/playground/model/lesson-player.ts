@@ -144,6 +144,7 @@ export class LessonPlayer {
       get messages() {
         return world().messages
       },
+      picture: () => world().picture(),
       act: async command => {
         const isDone = await world().act(command)
         this.#look()

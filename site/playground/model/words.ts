@@ -87,8 +87,8 @@ export function describeHolding({ client, at, lostAt, until }: Holding): string 
 }
 
 /** Says what a server does, for example "looking, no vote, cut off". */
-export const describeMode = ({ mode, isObserver, isCutOff }: ServerPicture): string =>
-  `${mode}${isObserver ? ', no vote' : ''}${isCutOff ? ', cut off' : ''}`
+export const describeMode = ({ mode, isObserver, isCutOff, lag }: ServerPicture): string =>
+  `${mode}${isObserver ? ', no vote' : ''}${isCutOff ? ', cut off' : ''}${lag > 0 ? `, lags by ${lag} s` : ''}`
 
 export function describeServer(server: ServerPicture): string {
   const { id, nodes, sessions, watches } = server

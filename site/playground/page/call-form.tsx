@@ -20,6 +20,7 @@ export function CallForm({ playground, client }: Props & { client: ClientPicture
     ['set', { op: 'set', path, data }],
     ['delete', { op: 'delete', path }],
     ['sync', { op: 'sync', path }],
+    ['add 1', { op: 'increment', path }],
     ['watch all below', { op: 'add watch', path, recursive: true }],
   ]
   const outcome = client.journal.findLast(({ kind }) => kind === 'result' || kind === 'error' || kind === 'event')

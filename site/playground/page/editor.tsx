@@ -3,7 +3,8 @@ import { ABILITIES } from '../../lab/abilities.ts'
 import { exerciseLinkOf, EXERCISES } from '../../lab/exercises.ts'
 import { LONGEST_PROGRAM } from '../../lab/program-link.ts'
 import { describeOverlap, judgementOn } from '../model/verdict.ts'
-import { Prose, show } from './lesson-card.tsx'
+import { show } from './lesson-card.tsx'
+import { Prose } from './prose.tsx'
 import type { Props } from './props.ts'
 
 /** How many overlaps and failures are listed. */

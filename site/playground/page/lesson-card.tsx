@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { exerciseLinkOf, EXERCISES } from '../../lab/exercises.ts'
 import type { QuestionView } from '../../lessons/lesson-run.ts'
 import { LESSONS } from '../../lessons/index.ts'
@@ -7,7 +7,9 @@ import type { Lesson } from '../../lessons/lesson.ts'
 import { piecesOf, termsBefore, type Piece } from '../../lessons/terms.ts'
 import type { ShownLesson } from '../model/lesson-player.ts'
 import { describeCounters } from '../model/words.ts'
+import { History } from './history.tsx'
 import type { Props } from './props.ts'
+import { Pieces, Prose } from './prose.tsx'
 import { stillness } from './stillness.ts'
 
 /** Where the last lesson leads on to. */
@@ -60,6 +62,12 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
   useScroll(lesson.isPlaying, card)
   // The button that led here may be gone, or far below. A screen reader starts to read at the title.
   useEffect(() => show(lesson.isPlaying ? null : card.current, title.current), [lesson.id, lesson.step])
+  const isJudged = lesson.history?.verdict !== undefined
+  // The choices are below the history, and a phone's window does not hold both.
+  useEffect(
+    () => show(isJudged ? (card.current?.querySelector<HTMLElement>('.history') ?? null) : null, null),
+    [isJudged],
+  )
   const index = LESSONS.findIndex(({ id }) => id === lesson.id)
   const following = LESSONS[index + 1]
   const seen = termsBefore(LESSONS[index] as Lesson, lesson.step)
@@ -91,6 +99,7 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
       {lesson.speaksOfCounters && (
         <p class="counted">This release: {describeCounters(playground.picture.counters.thisRelease)}</p>
       )}
+      {lesson.history && <History key={`history ${lesson.step}`} history={lesson.history} />}
       {lesson.question && (
         <Question
           key={`question ${lesson.step}`}
@@ -190,7 +199,7 @@ function useScroll(isPlaying: boolean, card: RefObject<HTMLElement | null>): voi
     // The question stands above the stage, and stays there. What has just been played is explained below it.
     const start = isPlaying
       ? document.querySelector('.theatre')
-      : (card.current?.querySelector('.question:has(.explanation)') ?? card.current)
+      : (card.current?.querySelector('.history:has(.judged), .question:has(.explanation)') ?? card.current)
     // A step may be over while the window still scrolls to the stage. The card is then in view, but will not be.
     const isElsewhere = target !== null && (hasLeft.current || !isSeen(target.getBoundingClientRect()))
     hasLeft.current = isPlaying && isElsewhere
@@ -254,37 +263,5 @@ function Question({ playground, question, isPlaying, pieces }: QuestionProps) {
         )}
       </div>
     </fieldset>
-  )
-}
-
-/** Text with code between backticks. */
-export const Prose = ({ text }: { text: string }) => <Pieces pieces={piecesOf(text)} />
-
-/** Text with code, and with terms whose meaning can be opened. */
-const Pieces = ({ pieces }: { pieces: readonly Piece[] }) => (
-  <>
-    {pieces.map(({ term, ...piece }, i) =>
-      term === undefined ? <Plain key={i} {...piece} /> : <Word key={i} {...piece} meaning={term.meaning} />,
-    )}
-  </>
-)
-
-const Plain = ({ text, isCode }: Pick<Piece, 'text' | 'isCode'>) => (isCode ? <code>{text}</code> : <>{text}</>)
-
-/** A term, which tells its meaning when it is pressed. */
-function Word({ meaning, ...piece }: Pick<Piece, 'text' | 'isCode'> & { meaning: string }) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <>
-      <button type="button" class="term" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <Plain {...piece} />
-      </button>
-      {isOpen && (
-        <span class="meaning">
-          {' ('}
-          <Prose text={meaning} />)
-        </span>
-      )}
-    </>
   )
 }

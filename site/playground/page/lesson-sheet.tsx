@@ -4,7 +4,8 @@ import { answerOf, choicesOf } from '../../lessons/lesson.ts'
 import { lessonLinkOf } from '../../lessons/lesson-link.ts'
 import { termsBefore } from '../../lessons/terms.ts'
 import { Playground } from '../model/playground.ts'
-import { Prose } from './lesson-card.tsx'
+import { Prose } from './prose.tsx'
+import { History } from './history.tsx'
 import { OPENING } from './opening.ts'
 import type { Props } from './props.ts'
 import { Stage } from './stage.tsx'
@@ -70,6 +71,7 @@ export function LessonSheet({ playground, stages }: Props & { stages: Stages }) 
               <Prose text={text} />
             </p>
             {stages[i] && <Stage playground={stages[i]} />}
+            {stages[i]?.lessons.shown?.history && <History history={stages[i].lessons.shown.history} />}
             {question && (
               <>
                 <p>

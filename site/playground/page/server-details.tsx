@@ -9,7 +9,7 @@ import { moveFocus } from './roving.ts'
 /** A server: its sessions and watches, and what the reader can do to it. */
 export function ServerDetails({ playground, server }: Props & { server: ServerPicture | undefined }) {
   if (server === undefined) return null
-  const { id, mode, epoch, zxid, sessions, watches, isCutOff } = server
+  const { id, mode, epoch, zxid, sessions, watches, isCutOff, lag } = server
   const isAlone = playground.story.scenario.servers === 1
   return (
     <>
@@ -47,6 +47,13 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
               onClick={() => void playground.act({ kind: 'heal', server: id })}
             >
               Heal the cut
+            </button>
+            <button
+              type="button"
+              data-command="lag"
+              onClick={() => void playground.act({ kind: 'lag', server: id, seconds: lag > 0 ? 0 : 1 })}
+            >
+              {lag > 0 ? 'End its lag' : 'Let it lag by a second'}
             </button>
           </>
         )}

@@ -1,5 +1,5 @@
 // The geometry of the stage: where clients, servers and wires are. Pure, so that Node tests it.
-// May import: site/world.
+// May import: site/history, site/world.
 
 export interface Point {
   x: number

@@ -31,6 +31,27 @@ export const rest: readonly PlantedBug[] = [
     to: '',
   },
   {
+    file: 'site/history/linearization.ts',
+    caughtBy: 'test/site/history/linearization.test.ts',
+    bug: 'a set of operations from which no order led on counts as tried with every state of the object',
+    from: ' ${JSON.stringify(state)}`\n    if (dead',
+    to: '`\n    if (dead',
+  },
+  {
+    file: 'site/history/linearization.ts',
+    caughtBy: 'test/site/history/linearization.test.ts',
+    bug: 'an operation without a result has had its effect in each order',
+    from: 'if (left.every(({ until }) => until === undefined)) return []',
+    to: 'if (left.length === 0) return []',
+  },
+  {
+    file: 'site/lessons/lesson-run.ts',
+    caughtBy: 'test/site/lessons/history-lesson.test.ts',
+    bug: 'a history is judged before the reader is',
+    from: 'const isJudged = question === undefined || this.#isAnswered',
+    to: 'const isJudged = question !== undefined || this.#isAnswered',
+  },
+  {
     file: 'site/world/release-link.ts',
     caughtBy: 'test/site/world/release-link.test.ts',
     bug: 'the holder releases the lock before the others have queued',

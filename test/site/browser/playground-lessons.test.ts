@@ -198,6 +198,47 @@ describe('in the page, the lesson', () => {
       await open.close()
     })
 
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ])
+    it(`draws a history, and the order that proves it or the operation without a place only after the answer, in a window of ${viewport.width} pixels`, async () => {
+      const open = await openPlayground(browser, 'lesson=history', { viewport, bypassCSP: true })
+      const { page } = open
+      const drawn = async () => ({
+        letters: await page.locator('.history .moment text').allTextContents(),
+        misfits: await page.locator('.history .misfit text').allTextContents(),
+        said: await page.locator('.history .judged').allTextContents(),
+      })
+      const { steps } = LESSONS.find(({ id }) => id === 'history') ?? expect.fail()
+      const seen: string[] = []
+      for (const [i, { question }] of steps.entries()) {
+        await page.waitForSelector(`.lesson[data-step="${i + 1}"] .history`)
+        expect(await drawn()).to.deep.equal({ letters: [], misfits: [], said: [] })
+        // By keyboard.
+        await page
+          .locator('.choice')
+          .nth(answerOf(question ?? expect.fail()))
+          .press('Enter')
+        await hasten(page)
+        await open.idle()
+        await still(page)
+        const { letters, misfits, said } = await drawn()
+        seen.push([...letters, ...misfits].join(''))
+        expect(said.join()).to.match(misfits.length === 0 ? /^Legal: / : /^Not legal: /)
+        const top = await open.evaluate("document.querySelector('.history').getBoundingClientRect().top")
+        expect(Number(top), `step ${i + 1}`).to.be.within(0, viewport.height / 2 + 1)
+        expect(await axeViolations(page)).to.deep.equal([])
+        expect(await open.evaluate('document.documentElement.scrollWidth')).to.be.at.most(viewport.width)
+        if (i < steps.length - 1) await page.getByRole('button', { name: 'Next', exact: true }).press('Enter')
+        await hasten(page)
+        await open.idle()
+      }
+      expect(seen).to.deep.equal(['ACB', 'C ✗', 'ABC', 'ACB', 'B ✗', 'ABDC'])
+      expect(open.messages).to.deep.equal([])
+      await open.close()
+    })
+
   it('says what its star means', async () => {
     for (const [id, meaning] of Object.entries({ herd: 'has the lock', 'double-barrier': 'is inside' })) {
       const open = await openPlayground(browser, `lesson=${id}`)

@@ -20,7 +20,7 @@ describe('the terms of the lessons', () => {
   })
 
   it('are all names of messages and requests in the lessons: what else is code is a path, data, or explained there', () => {
-    const explained = ['guard()', 'ready', 'one', 'two', 'three', 'old', 'new']
+    const explained = ['guard()', 'ready', 'one', 'two', 'three', 'old', 'new', 'take', 'release', 'Counter']
     const named = LESSONS.flatMap(({ steps }) => steps).flatMap(({ text, question }) =>
       [text, question?.text ?? '', question?.explanation ?? ''].flatMap(each => piecesOf(each)),
     )

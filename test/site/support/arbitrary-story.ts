@@ -30,7 +30,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   fc.record({ op: fc.constant('create' as const), path, data, mode: fc.constantFrom(...CREATE_MODES) }),
   fc.record({ op: fc.constantFrom('get' as const, 'exists' as const, 'children' as const), ...watched }),
   fc.record({ op: fc.constant('set' as const), path, data }),
-  fc.record({ op: fc.constantFrom('delete' as const, 'sync' as const), path }),
+  fc.record({ op: fc.constantFrom('delete' as const, 'sync' as const, 'increment' as const), path }),
   fc.record({ op: fc.constant('add watch' as const), path, recursive: fc.boolean() }),
 )
 
@@ -47,6 +47,7 @@ function commandIn(scenario: Scenario): fc.Arbitrary<Command> {
     fc.record({ kind: fc.constant('call' as const), client, call }),
     fc.record({ kind: fc.constant('delete node' as const), path }),
     fc.record({ kind: fc.constantFrom('restart server' as const, 'cut off' as const, 'heal' as const), server }),
+    fc.record({ kind: fc.constant('lag' as const), server, seconds: fc.integer({ min: 0, max: LIMITS.lag }) }),
   )
 }
 
