@@ -11,6 +11,8 @@ export const programs = {
   'connect and Mutex': "export { connect } from 'zkwire'; export { Mutex } from 'zkwire/recipes'",
   'connect of zkwire/cloudflare and Mutex':
     "export { connect } from 'zkwire/cloudflare'; export { Mutex } from 'zkwire/recipes'",
+  'Sessions of zkwire/cloudflare and Mutex':
+    "export { Sessions } from 'zkwire/cloudflare'; export { Mutex } from 'zkwire/recipes'",
   connect: "export { connect } from 'zkwire'",
   'the errors alone': "export { ZooKeeperError } from 'zkwire/protocol'",
 } as const

@@ -57,6 +57,17 @@ describe('the size of the client', () => {
     expect(size.imports).to.include.members(['node:dns', 'node:net', 'node:tls'])
   })
 
+  it('differs by at most a tenth from the figures in docs/runtimes.md', async () => {
+    const page = readDocument('docs/runtimes.md')
+    const rows = [...page.matchAll(/^\| `(Sessions|connect)` and `Mutex` \| ([\d.]+) kB \| ([\d.]+) kB \|/gm)]
+    expect(rows.map(([, name]) => name)).to.have.members(['Sessions', 'connect'])
+    for (const [, name = '', minified, brotli] of rows) {
+      const worker = await sizeOf(`${name as 'Sessions' | 'connect'} of zkwire/cloudflare and Mutex`)
+      expect(Number(minified) * 1000, name).to.be.closeTo(worker.minified, worker.minified / 10)
+      expect(Number(brotli) * 1000, name).to.be.closeTo(worker.brotli, worker.brotli / 10)
+    }
+  })
+
   it('is the only cost of an import: importing the package opens no handle and derives no layout', async () => {
     const { idle, busy } = await told(`
       import { Session } from 'node:inspector/promises'
