@@ -1,9 +1,12 @@
-// `npm run build`: the ES modules in dist, CommonJS modules in dist/cjs, the page of `zkwire playground`, and the notices of
-// the packages in that page. Jest and other loaders that implement require() themselves cannot load ES modules.
+// `npm run build`: the ES modules in dist, CommonJS modules in dist/cjs, the bundles for browsers, the page of `zkwire
+// playground`, and the notices of the packages in that page, which has those of the bundles too. Jest and other loaders that
+// implement require() themselves cannot load ES modules.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { build } from 'esbuild'
 import manifest from './package.json' with { type: 'json' }
+import { browserOptions } from './site/browser-runtime/esbuild.ts'
 import { buildPlayground } from './site/playground/build.ts'
 
 /** Not `tsc`, because TypeScript 6 has a command of that name too. */
@@ -34,6 +37,17 @@ for (const entryPoint of Object.values(manifest.exports))
     const { types } = entryPoint.import
     writeFileSync(types, `export * from '${pathFrom(dirname(types), entryPoint.require.default)}'\n`)
   }
+
+// Both are made before the first is written, because the input is one of them.
+const bundles = await Promise.all(
+  (['esm', 'cjs'] as const).map(format =>
+    build({ ...browserOptions, entryPoints: ['dist/browser/index.js'], format, minify: true, write: false }),
+  ),
+)
+for (const [i, folder] of ['dist/browser', 'dist/cjs/browser'].entries()) {
+  writeFileSync(`${folder}/index.js`, bundles[i]?.outputFiles[0]?.text ?? '')
+  rmSync(`${folder}/index.js.map`)
+}
 
 /** Makes a declaration file import the types of the runtime, and other files by the names that they have in dist. */
 function completeDeclarations(file: string): void {

@@ -10,6 +10,7 @@ import { run, userWithPackage, write, type User } from './user.ts'
 
 const imports = `
 import { connect, type Client, type ConnectOptions } from 'zkwire'
+import * as browser from 'zkwire/browser'
 import * as workers from 'zkwire/cloudflare'
 import { instrument, type Instrumentation } from 'zkwire/opentelemetry'
 import { constants, operations, paths, records } from 'zkwire/protocol'
@@ -33,6 +34,7 @@ export const register = async (services: Services) => {
 }
 export const instrumentation: Instrumentation = instrument()
 export const opcode: number = constants.opcodes.create + operations.create.opcode
+export const inBrowser: browser.Mutex = new browser.Mutex({} as Client, '/locks')
 export const version: number = records.Stat.decode(new Uint8Array()).version
 // @ts-expect-error the connect of zkwire/cloudflare has no such option
 export const wrong = workers.connect('localhost', { dial: workers.cloudflare() })

@@ -1,6 +1,6 @@
-// Runs the suite in Chromium, with the installed package and the embedded server. A browser has no TCP.
+// Runs the suite in Chromium, with zkwire/browser of the installed package. A browser has no TCP.
 import { expect } from 'chai'
-import { build } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,11 +15,11 @@ import { stepsWithoutSockets, type SuiteResult } from './suite.ts'
 const user = join(root, '.cache', 'runtimes', 'tab')
 
 /** Bundles a program of the user's folder for a browser. */
-async function bundled(name: string, alias: Record<string, string> = {}): Promise<string> {
+async function bundled(name: string, settings: Pick<BuildOptions, 'alias' | 'inject'> = {}): Promise<string> {
   const { outputFiles } = await build({
-    ...browserOptions,
+    ...settings,
     entryPoints: [join(user, name)],
-    alias: { ...browserOptions.alias, ...alias },
+    bundle: true,
     format: 'esm',
     write: false,
     logLevel: 'silent',
@@ -37,12 +37,11 @@ describe('the package in a browser', () => {
     await installPackage(user)
     browser = await startChromium()
     page = await browser.newPage()
-    await compile(join(import.meta.dirname, 'tab.ts'), join(user, 'suite-tab.js'))
-    const assert = join(import.meta.dirname, 'browser-assert.ts')
-    await page.addScriptTag({
-      content: await bundled('suite-tab.js', { 'node:assert/strict': assert }),
-      type: 'module',
-    })
+    await compile(join(import.meta.dirname, 'tab.ts'), join(user, 'suite-tab.js'), 'zkwire/browser')
+    // The suite itself needs these two. The package needs nothing.
+    const alias = { 'node:assert/strict': join(import.meta.dirname, 'browser-assert.ts') }
+    const content = await bundled('suite-tab.js', { alias, inject: browserOptions.inject })
+    await page.addScriptTag({ content, type: 'module' })
     await page.waitForFunction('globalThis.runSuite !== undefined')
     result = (await page.evaluate('runSuite()')) as SuiteResult
   })

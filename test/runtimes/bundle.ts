@@ -26,20 +26,23 @@ const entryPoints = new Map(
 /**
  * Tests are type-checked against src/ and run against the package. An import of a source that is no entry point fails.
  */
-const importByPackageName: Plugin = {
+const importByPackageName = (only: string | undefined): Plugin => ({
   name: 'import-by-package-name',
   setup(bundling) {
     bundling.onResolve({ filter: /\/src\// }, ({ path }) => {
       const name = entryPoints.get(path.replace(/^.*\/src\//, ''))
       return name === undefined
         ? { errors: [{ text: `${path} is not an entry point of the package` }] }
-        : { path: name, external: true }
+        : { path: only ?? name, external: true }
     })
   },
-}
+})
 
-/** Compiles a TypeScript file to one JavaScript file that imports the package by its name. */
-export async function compile(source: string, target: string): Promise<void> {
+/**
+ * Compiles a TypeScript file to one JavaScript file that imports the package by its name.
+ * @param only an entry point from which it imports everything. Default: each name from its own entry point
+ */
+export async function compile(source: string, target: string, only?: string): Promise<void> {
   await build({
     entryPoints: [source],
     outfile: target,
@@ -47,7 +50,7 @@ export async function compile(source: string, target: string): Promise<void> {
     packages: 'external',
     format: 'esm',
     target: 'node20',
-    plugins: [importByPackageName],
+    plugins: [importByPackageName(only)],
     logLevel: 'silent',
   })
 }
