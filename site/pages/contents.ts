@@ -222,6 +222,14 @@ export const groups: readonly GuideGroup[] = [
         document: 'docs/teaching-sheet.md',
       },
       {
+        ...{
+          name: 'teaching-solutions',
+          title: 'Solutions for teachers',
+          about: 'What is wrong in each exercise, and a program that is right',
+        },
+        document: 'docs/teaching-solutions.md',
+      },
+      {
         ...{ name: 'faults', title: 'Faults', about: 'What the client does about each fault, and the test for it' },
         document: 'docs/fault-matrix.md',
       },

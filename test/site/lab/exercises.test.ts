@@ -95,20 +95,23 @@ describe('an exercise', () => {
     expect(await judgement('await sleep(1)')).to.match(/^Not solved: .* no client called enter\(\)\.$/)
   })
 
-  it('is on the page for teachers with its task, its link and its solution, and on the sheet', () => {
+  it('is on the page for teachers with its task and its link, on the sheet, and with its solution only on a page apart', () => {
     const page = readDocument('docs/teaching.md')
     const sheet = readDocument('docs/teaching-sheet.md')
+    const solutions = readDocument('docs/teaching-solutions.md')
     for (const { id, title, task, solution } of EXERCISES) {
-      for (const part of [title, task, `\`#exercise=${id}\``, `\`\`\`js\n${solution}\`\`\``])
-        expect(page).to.contain(part)
+      for (const part of [title, task, `\`#exercise=${id}\``]) expect(page).to.contain(part)
+      for (const part of [title, `\`#exercise=${id}.solution\``, `\`\`\`js\n${solution}\`\`\``])
+        expect(solutions).to.contain(part)
+      for (const shown of [page, sheet]) expect(shown).not.to.contain(solution.slice(0, 60))
       expect(sheet).to.contain(`\`#exercise=${id}\``)
     }
   })
 
-  it('is on these two pages by a link that leads to it, and so is each lesson', () => {
-    for (const page of ['docs/teaching.md', 'docs/teaching-sheet.md']) {
+  it('is on these pages by a link that leads to it, and so is each lesson', () => {
+    for (const page of ['docs/teaching.md', 'docs/teaching-sheet.md', 'docs/teaching-solutions.md']) {
       const codes = [...readDocument(page).matchAll(/`#((?:lesson|exercise)=[^`]+)`/g)].map(([, code = '']) => code)
-      expect(codes).to.have.length.above(10)
+      expect(codes).to.have.length.at.least(10)
       for (const code of codes) expect(lessonIn(code) ?? exerciseIn(code), code).not.to.equal(undefined)
     }
   })
