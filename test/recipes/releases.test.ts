@@ -167,6 +167,10 @@ const befores = {
     expire(stage)
     await stage.clock.until(outcomeOf(stage.scene.client.whenConnected()))
   },
+  'a server has refused the credentials': async ({ server, scene: { client }, clock }) => {
+    server.faults.replace('auth', 'AUTHFAILED')
+    await clock.until(outcomeOf(client.addAuth('digest', 'ann:secret')))
+  },
   'the client is being closed': ({ scene }) => void scene.client.close(),
   'the client is closed': ({ scene, clock }) => clock.until(scene.client.close()),
 } satisfies Record<string, Act>
@@ -182,7 +186,8 @@ interface During {
   react?: Act
 }
 
-const noDelete = openACL.map(each => ({ ...each, perms: each.perms & ~8 }))
+const without = (perms: number) => openACL.map(each => ({ ...each, perms: each.perms & ~perms }))
+const [WRITE, DELETE] = [2, 8]
 
 const durings = {
   'are executed': {},
@@ -192,11 +197,12 @@ const durings = {
         faults.replace(kind, 'THROTTLEDOP', { times: 3, session: client.sessionId })
     },
   },
-  'are refused at first': { plan: ({ scene }, { node }) => scene.other.setACL(parentOf(node), noDelete) },
+  'may not write': { plan: ({ scene }, { node }) => scene.other.setACL(parentOf(node), without(WRITE)) },
+  'are refused at first': { plan: ({ scene }, { node }) => scene.other.setACL(parentOf(node), without(DELETE)) },
   'wait for a server until the lease is over': { plan: ({ server }) => server.stop(), react: outliveLease },
   'wait for a server until the lease is over, and are then refused at first': {
     async plan({ scene, server }, { node }) {
-      await scene.other.setACL(parentOf(node), noDelete)
+      await scene.other.setACL(parentOf(node), without(DELETE))
       await server.stop()
     },
     react: outliveLease,
@@ -224,6 +230,7 @@ const table: Readonly<Record<Before, Partial<Record<DuringName, [call: string, l
   nothing: {
     'are executed': ['resolves', null],
     'are throttled at first': ['resolves', null],
+    'may not write': ['resolves', null],
     'are refused at first': ['NOAUTH', null],
     'wait for a server until the lease is over': ['resolves', null],
     'wait for a server until the lease is over, and are then refused at first': ['NOAUTH', 'CONNECTIONLOSS'],
@@ -242,7 +249,10 @@ const table: Readonly<Record<Before, Partial<Record<DuringName, [call: string, l
     'are executed': ['resolves', 'CONNECTIONLOSS'],
     'are throttled at first': ['resolves', 'CONNECTIONLOSS'],
   },
-  'the lease is over, but the session was found alive': { 'are executed': ['resolves', 'CONNECTIONLOSS'] },
+  'the lease is over, but the session was found alive': {
+    'are executed': ['resolves', 'CONNECTIONLOSS'],
+    'are lost once': ['resolves', 'CONNECTIONLOSS'],
+  },
   'the session has expired, and the events of that are on their way': {
     'are executed': ['resolves', 'SESSIONEXPIRED'],
   },
@@ -252,6 +262,7 @@ const table: Readonly<Record<Before, Partial<Record<DuringName, [call: string, l
     'wait for a server until the lease is over': ['resolves', null],
   },
   'the session has expired': { 'are executed': ['resolves', 'SESSIONEXPIRED'] },
+  'a server has refused the credentials': { 'are executed': ['resolves', 'AUTHFAILED'] },
   'the client is being closed': { 'are executed': ['resolves', 'CLOSED'] },
   'the client is closed': { 'are executed': ['resolves', 'CLOSED'] },
 }
@@ -260,14 +271,22 @@ function seenOf({ isGroup, watches, mustHold, listensToTheEnd }: Holder, before:
   const [call, loss] = table[before][during] ?? expect.fail('there is no such row')
   const isDeleted = before === 'another client has deleted the node'
   const isEnded = !/^(nothing|the lease)/.test(before) || loss === 'SESSIONEXPIRED'
-  if (isGroup) return { call, loss: null, isLeft: call === 'NOAUTH' }
+  // Servers keep the session of refused credentials until it expires.
+  const isLeft = call === 'NOAUTH' || loss === 'AUTHFAILED'
+  if (isGroup) return { call, loss: null, isLeft }
   const lossAtTheEnd = during.includes('the lease is over') && listensToTheEnd ? 'CONNECTIONLOSS' : loss
   return {
     call: mustHold && isEnded ? 'LOST' : call,
     loss: isDeleted && watches ? 'NONODE' : lossAtTheEnd,
-    isLeft: call === 'NOAUTH',
+    isLeft,
   }
 }
+
+/** A lock that is lost has deleted its node already, if it could. */
+const sends = ({ isGroup, watches, listensToTheEnd }: Holder, before: Before): boolean =>
+  before === 'another client has deleted the node'
+    ? watches !== true
+    : before !== 'the lease is over, but the session was found alive' || isGroup === true || listensToTheEnd === true
 
 /** @param nth the number of the request that is lost, or whose reply is lost */
 async function play(holder: Holder, before: Before, during: DuringName, nth: number) {
@@ -307,7 +326,7 @@ async function play(holder: Holder, before: Before, during: DuringName, nth: num
     expect(isGranted(), 'the next contender has it after a refusal').to.equal(false)
     await clock.until(scene.other.setACL(parentOf(node), openACL))
     await clock.until(holding.end())
-  }
+  } else if (isLeft) await clock.advance(2 * SESSION_TIMEOUT)
   await clock.until(scene.client.settled())
   await turns()
   expect(stage.owned.nodes, 'nodes after the end').to.deep.equal([])
@@ -330,9 +349,9 @@ describe('the end of what is held, if', () => {
           for (let [nth, goesOn] = [1, true]; goesOn; nth++) {
             const { seen, happened } = await play(holder, before, during, nth)
             if (nth === 1 || happened) expect(seen, `request ${nth}`).to.deep.equal(expected)
-            // A holder that knows of the deletion sends nothing.
-            if (expected.loss !== 'NONODE') expect(happened || nth > 1, 'a request is lost').to.equal(true)
-            goesOn = happened && 'loses' in durings[during]
+            const isSweep = 'loses' in durings[during]
+            if (isSweep && nth === 1) expect(happened, 'the call sends a request').to.equal(sends(holder, before))
+            goesOn = isSweep && happened
           }
         })
 })

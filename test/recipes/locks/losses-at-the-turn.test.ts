@@ -1,10 +1,10 @@
 // A lock whose acquire is slow at one of its requests while others come and go, and that then loses a request or reply.
 import { expect } from 'chai'
-import type { Lock } from '../../../src/recipes/index.ts'
+import type { Held, Lock } from '../../../src/recipes/index.ts'
 import type { FaultyDial } from '../../support/faulty-dial.ts'
 import { trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
-import { kinds } from './exclusive-kinds.ts'
+import { kinds, kindsUnderFaults } from './exclusive-kinds.ts'
 
 onBothServers('An acquire that loses its connection at its turn', (fixture, { itInVirtualTime }) => {
   /** Enters the queue of a lock, and leaves it soon, also if the lock was free. */
@@ -63,4 +63,62 @@ onBothServers('An acquire that loses its connection at its turn', (fixture, { it
             expect(count).to.be.at.least(1)
           })
         }
+
+  // So long that the leader must confirm the session before it can hold anything.
+  const LONG = 60_000
+
+  for (const { Lock, Rival = Lock } of kindsUnderFaults)
+    for (const isDeleted of [false, true]) {
+      const [does, when] = isDeleted ? ['waits again for', ', and its node is deleted meanwhile'] : ['gets', '']
+      itInVirtualTime(
+        `${does} the ${Lock.name} at which it has waited for long, whatever request it loses at its turn${when}`,
+        async () => {
+          const other = await fixture.open()
+          for (let [nth, hasLost] = [1, true]; hasLost; nth++) {
+            const path = `${fixture.path}/lock-${nth}`
+            const { faultyDial, client } = await fixture.openWithFaults()
+            const holder = await new Rival(other, path).acquire()
+            // Behind two others, a waiter does not keep its session confirmed.
+            const leaves = new AbortController()
+            const second = new Rival(other, path).acquire({ signal: leaves.signal })
+            const secondEnds = second.then(
+              held => held.release(),
+              () => undefined,
+            )
+            await fixture.sleep(50)
+            const granted = new Lock(client, path).acquire()
+            const isGranted = trackSettled(granted)
+            await fixture.sleep(LONG)
+            const loses = plan(faultyDial, 'holdRequest', nth)
+            leaves.abort()
+            await Promise.all([holder.release(), secondEnds])
+            await fixture.until(() => loses() || isGranted())
+            await fixture.sleep(1)
+            // What the holder sends after its turn is not meant.
+            hasLost = loses() && !isGranted()
+            expect(hasLost || nth > 1, 'a request is lost').to.equal(true)
+            let rival: Held | null = null
+            if (hasLost) {
+              faultyDial.refuse()
+              const { sessions } = fixture.embedded.snapshot()
+              const nodes = sessions.find(({ id }) => id === client.sessionId)?.ephemerals ?? []
+              if (isDeleted) {
+                for (const node of nodes) await other.delete(node)
+                rival = await new Rival(other, path).tryAcquire()
+              }
+            }
+            faultyDial.heal()
+            await fixture.sleep(1000)
+            expect(isGranted(), `lost ${nth}`).to.equal(rival === null)
+            await rival?.release()
+            const held = await granted
+            expect(held.signal.aborted, `lost ${nth}`).to.equal(false)
+            expect(await new Rival(other, path).tryAcquire(), 'excludes others').to.equal(null)
+            await held.release()
+            await client.settled()
+            await client.close()
+          }
+        },
+      )
+    }
 })
