@@ -1,9 +1,9 @@
 // What create() makes: each way to create a node, each mode, with and without an ACL, data and a chroot.
 import { expect } from 'chai'
-import { aclOf, connect, openACL, perms, type ACL, type Client, type CreateOptions } from '../../src/index.ts'
+import { aclOf, openACL, perms, type ACL, type Client, type CreateOptions } from '../../src/index.ts'
 import { createModes, type CreateMode } from '../../src/protocol/index.ts'
-import { Server, type NodeKind } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { NodeKind } from '../../src/server/index.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 const PATH = '/above/node'
 const TTL = 60_000
@@ -34,32 +34,25 @@ function kindOf(mode: CreateMode, { sessionId }: Client): NodeKind {
 }
 
 describe('a node is created as asked', () => {
-  let clock: VirtualClock
-  let server: Server
-
-  beforeEach(async () => {
-    clock = new VirtualClock()
-    server = await Server.start({ listen: false, clock, extendedTypes: true })
-  })
-  afterEach(() => server.close())
+  const virtual = VirtualServer.each({ extendedTypes: true })
 
   for (const [way, create] of Object.entries(ways))
     for (const mode of modes)
       for (const chroot of ['', '/root'])
         it(`by ${way}, in mode ${mode}, ${chroot === '' ? 'without' : 'below'} a chroot`, async () => {
-          const outer = await clock.until(connect(server.connectString, { dial: server.dial, clock }))
+          const outer = await virtual.open()
           const client = outer.chroot(chroot === '' ? '/' : chroot)
           const ttl = mode.includes('TTL') ? TTL : undefined
-          await clock.until(outer.ensurePath(`${chroot}/above`))
+          await virtual.until(outer.ensurePath(`${chroot}/above`))
           for (const acl of [undefined, readOnly])
             for (const data of ['x', '', null]) {
-              const path = await clock.until(create(client, data, { mode, ttl, acl }))
+              const path = await virtual.until(create(client, data, { mode, ttl, acl }))
               expect(path).to.match(mode.includes('equential') ? /^\/above\/node\d{10}$/ : /^\/above\/node$/)
-              const node = server.snapshot().nodes.get(`${chroot}${path}`)
+              const node = virtual.server.snapshot().nodes.get(`${chroot}${path}`)
               expect([node?.acl, node?.data === null ? null : String(node?.data)]).to.deep.equal([acl ?? openACL, data])
               expect(node?.kind).to.deep.equal(kindOf(mode, client))
-              await clock.until(client.delete(path))
+              await virtual.until(client.delete(path))
             }
-          await clock.until(outer.close())
+          await virtual.until(outer.close())
         })
 })

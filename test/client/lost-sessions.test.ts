@@ -3,46 +3,30 @@ import { expect } from 'chai'
 import { supervise, type Client, type ConnectOptions, type SessionTask, type State } from '../../src/index.ts'
 import { LeaderElection } from '../../src/recipes/index.ts'
 import { onAbort } from '../../src/runtime/abort.ts'
-import { Server } from '../../src/server/index.ts'
 import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { failureOf } from '../support/settled.ts'
 import { ScriptedServer, SESSION_ID, type Handshake, type ScriptedConnection } from '../support/scripted-server.ts'
 import { redial } from '../support/scripted-session.ts'
 import { seededRandom } from '../support/seeded-random.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 const T = 4000
 
 const abortOf = (signal: AbortSignal) => new Promise<void>(resolve => void onAbort(signal, resolve))
 
-/** An embedded server in virtual time, and tasks that supervise() runs there. */
-class Outage {
-  readonly clock = new VirtualClock()
-  readonly server: Server
-  readonly #random = seededRandom(1)
-
-  private constructor(server: Server, clock: VirtualClock) {
-    this.server = server
-    this.clock = clock
-  }
-
+/** Tasks that supervise() runs on an embedded server. */
+class Outage extends VirtualServer {
   /** Runs the test, and checks that it has left no session and no timer. */
   static async run(test: (outage: Outage) => Promise<void>): Promise<void> {
-    const clock = new VirtualClock()
-    const server = await Server.start({ listen: false, clock })
-    await clock.until(test(new Outage(server, clock)))
-    expect(server.snapshot().sessions).to.deep.equal([])
-    await server.close()
-    expect(clock.pendingTimers).to.equal(0)
+    const outage = new Outage({ client: { sessionTimeout: T, random: seededRandom(1) } })
+    await outage.begin()
+    await outage.until(test(outage))
+    expect(outage.server.snapshot().sessions).to.deep.equal([])
+    await outage.close()
   }
 
   supervise<R>(task: SessionTask<R>, options: ConnectOptions = {}): Promise<R> {
-    const { server, clock } = this
-    const own = { sessionTimeout: T, dial: server.dial, clock, random: this.#random }
-    return supervise(server.connectString, { ...own, ...options }, task)
-  }
-
-  sleep(ms: number): Promise<void> {
-    return new Promise<void>(resolve => void this.clock.setTimeout(resolve, ms))
+    return supervise(this.server.connectString, { ...this.options, ...options }, task)
   }
 
   /** Stops the server until the session must be presumed lost. */

@@ -1,6 +1,6 @@
 // withLock() of Sessions with an idleTimeout of 0: a session for one lock, in three round trips.
 import { expect } from 'chai'
-import { Sessions, connect, explain, type Client, type Dial, type SessionsOptions } from '../../src/index.ts'
+import { Sessions, explain, type Client, type Dial, type SessionsOptions } from '../../src/index.ts'
 import {
   EphemeralMutex,
   HerdMutex,
@@ -11,10 +11,9 @@ import {
   TicketMutex,
   type Held,
 } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { Machine } from '../simulation/machine.ts'
 import { failureOf } from '../support/settled.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 const ROUND_TRIP = 10
 const T = 6_000
@@ -22,24 +21,23 @@ const T = 6_000
 type NewLock = Parameters<Sessions['withLock']>[0]
 
 /** A server that is half a round trip away, and what was sent to it. */
-class Stage implements AsyncDisposable {
-  readonly clock = new VirtualClock()
-  readonly machine = new Machine(this.clock, () => 0.999)
+class Stage extends VirtualServer {
+  machine!: Machine
   /** The frames of the client, by packet. */
   readonly packets: string[][] = []
-  server!: Server
   #frames: string[] = []
-  readonly #opened: (Sessions | Client)[] = []
+  readonly #opened: Sessions[] = []
 
-  static async start(): Promise<Stage> {
-    const stage = new Stage()
-    stage.server = await Server.start({ clock: stage.clock, listen: false })
+  static override async start(): Promise<Stage> {
+    const stage = new Stage({ line: ROUND_TRIP })
+    await stage.begin()
+    stage.machine = new Machine(stage.clock, () => 0.999)
     return stage
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.clock.until(Promise.all(this.#opened.map(each => each.close())))
-    await this.server.close()
+  override async close(): Promise<void> {
+    await this.until(Promise.all(this.#opened.map(each => each.close())))
+    await super.close()
   }
 
   readonly dial: Dial = (address, handler) => {
@@ -51,7 +49,7 @@ class Stage implements AsyncDisposable {
     return { write, destroy: () => transport.destroy() }
   }
 
-  open(options?: SessionsOptions): Sessions {
+  openSessions(options?: SessionsOptions): Sessions {
     const sessions = new Sessions('localhost', {
       dial: this.dial,
       clock: this.clock,
@@ -67,37 +65,9 @@ class Stage implements AsyncDisposable {
     return sessions
   }
 
-  async observe(): Promise<Client> {
-    const client = await this.clock.until(connect('localhost', { dial: this.server.dial, clock: this.clock }))
-    this.#opened.push(client)
-    return client
-  }
-
-  /** The ephemeral nodes below `/locks`. */
-  async ephemerals(): Promise<string[]> {
-    const client = await this.observe()
-    const read = async () => {
-      const found: string[] = []
-      const visit = async (path: string): Promise<void> => {
-        const stat = await client.exists(path)
-        if (stat !== null && stat.ephemeralOwner !== 0n) found.push(path)
-        if (stat === null) return
-        for (const name of (await client.getChildren(path)).children) await visit(`${path}/${name}`)
-      }
-      await visit('/locks')
-      return found
-    }
-    return this.clock.until(read())
-  }
-
   /** Lets time pass, in milliseconds. */
   pass(ms: number): Promise<void> {
     return this.clock.advance(ms)
-  }
-
-  /** For code that runs while time passes. */
-  sleep(ms: number): Promise<void> {
-    return new Promise(resolve => this.clock.setTimeout(resolve, ms))
   }
 
   /** Returns the round trips that a call takes. */
@@ -125,16 +95,16 @@ describe('withLock() in a session of its own', () => {
   for (const [name, [newLock, trips]] of Object.entries(locks))
     it(`takes ${trips} round trips with a ${name}, and leaves nothing`, async () => {
       await using stage = await Stage.start()
-      const sessions = stage.open()
+      const sessions = stage.openSessions()
       const call = () => stage.count(sessions.withLock(newLock, {}, held => (held as Held).validFor()))
       await call() // makes the directory
       for (let i = 0; i < 2; i++) expect(await call()).to.equal(trips)
-      expect(await stage.ephemerals()).to.deep.equal([])
+      expect(stage.ephemerals).to.deep.equal([])
     })
 
   it('sends the handshake with the first requests, and the end of the session with the release', async () => {
     await using stage = await Stage.start()
-    const sessions = stage.open()
+    const sessions = stage.openSessions()
     await stage.count(sessions.withLock(mutex, {}, () => undefined))
     stage.packets.length = 0
     await stage.count(sessions.withLock(mutex, {}, () => undefined))
@@ -157,15 +127,15 @@ describe('withLock() in a session of its own', () => {
   }))
     it(`sends nothing with the handshake if it has the option ${name}`, async () => {
       await using stage = await Stage.start()
-      expect(await stage.clock.until(stage.open(options).withLock(mutex, {}, () => 'done'))).to.equal('done')
+      expect(await stage.clock.until(stage.openSessions(options).withLock(mutex, {}, () => 'done'))).to.equal('done')
       expect(stage.packets[0]).to.deep.equal(['connect'])
     })
 
   it('runs the function once, in another session, if the answer to the handshake is lost', async () => {
     await using stage = await Stage.start()
-    const sessions = stage.open()
+    const sessions = stage.openSessions()
     await stage.count(sessions.withLock(mutex, {}, () => undefined))
-    const observer = await stage.observe()
+    const observer = await stage.open()
     let runs = 0
     const locking = sessions.withLock(mutex, { timeout: 3 * T }, async () => {
       runs++
@@ -188,7 +158,7 @@ describe('withLock() in a session of its own', () => {
   it('is served by the next server if one does not serve, and says why if none does', async () => {
     await using stage = await Stage.start()
     stage.server.faults.ignore('connect')
-    const sessions = stage.open()
+    const sessions = stage.openSessions()
     expect(await stage.clock.until(sessions.withLock(mutex, { timeout: 2_000 }, () => 'served'))).to.equal('served')
     stage.server.faults.ignore('connect', { times: Infinity })
     const error = await stage.clock.until(failureOf(sessions.withLock(mutex, { timeout: 2_000 }, () => 'never')))
@@ -198,33 +168,33 @@ describe('withLock() in a session of its own', () => {
 
   it('closes the session if it is cancelled before the answer to the handshake', async () => {
     await using stage = await Stage.start()
-    const sessions = stage.open()
+    const sessions = stage.openSessions()
     await stage.count(sessions.withLock(mutex, {}, () => undefined))
     const stop = new AbortController()
     const locking = failureOf(sessions.withLock(mutex, { signal: stop.signal }, () => 'never'))
     await stage.pass(1.6 * ROUND_TRIP)
-    expect(await stage.ephemerals()).to.have.length(1)
+    expect(stage.ephemerals).to.have.length(1)
     stop.abort('cancelled')
     expect(await stage.clock.until(locking)).to.equal('cancelled')
-    expect(await stage.ephemerals()).to.deep.equal([])
+    expect(stage.ephemerals).to.deep.equal([])
   })
 
   it('ends its session at close(), also while its function runs', async () => {
     await using stage = await Stage.start()
-    const sessions = stage.open()
+    const sessions = stage.openSessions()
     const locking = failureOf(
       sessions.withLock(mutex, {}, held => new Promise(resolve => held.signal.addEventListener('abort', resolve))),
     )
     await stage.pass(10 * ROUND_TRIP)
     await stage.clock.until(sessions.close({ timeout: 100 }))
-    expect(await stage.ephemerals()).to.deep.equal([])
+    expect(stage.ephemerals).to.deep.equal([])
     expect(await stage.clock.until(locking)).to.include({ code: 'LOST' })
     expect(await failureOf(sessions.withLock(mutex, {}, () => 'never'))).to.include({ code: 'CLOSED' })
   })
 
   it('throws the errors of the lock, and what its factory throws', async () => {
     await using stage = await Stage.start()
-    const sessions = stage.open()
+    const sessions = stage.openSessions()
     const refused = failureOf(
       sessions.withLock(
         client => new Mutex(client, 'relative'),
@@ -233,7 +203,7 @@ describe('withLock() in a session of its own', () => {
       ),
     )
     expect(await stage.clock.until(refused)).to.include({ code: 'BADARGUMENTS' })
-    const observer = await stage.observe()
+    const observer = await stage.open()
     await stage.clock.until(mutex(observer).acquire())
     const taken = failureOf(sessions.withLock(mutex, { timeout: 500 }, () => 'never'))
     expect(await stage.clock.until(taken)).to.include({ code: 'TIMEOUT' })
@@ -241,7 +211,7 @@ describe('withLock() in a session of its own', () => {
 
   it('gives the lock to one at a time: 60 calls on 5 keys, 20 at once', async () => {
     await using stage = await Stage.start()
-    const sessions = stage.open()
+    const sessions = stage.openSessions()
     const holders = new Set<number>()
     const run = async (i: number): Promise<void> => {
       if (i >= 60) return
@@ -259,6 +229,6 @@ describe('withLock() in a session of its own', () => {
       return run(i + 20)
     }
     await stage.clock.until(Promise.all(Array.from({ length: 20 }, (_, i) => run(i))))
-    expect(await stage.ephemerals()).to.deep.equal([])
+    expect(stage.ephemerals).to.deep.equal([])
   })
 })

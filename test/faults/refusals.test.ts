@@ -1,7 +1,7 @@
 // A server that answers at once, but never with success: each loop that asks it again must pause. ClickHouse Keeper
 // answers CONNECTIONLOSS on a living connection while it has no leader.
 import { expect } from 'chai'
-import { connect, type Client } from '../../src/index.ts'
+import type { Client } from '../../src/index.ts'
 import { operations, type ServerErrorCode } from '../../src/protocol/index.ts'
 import {
   Barrier,
@@ -18,9 +18,8 @@ import {
   type Held,
 } from '../../src/recipes/index.ts'
 import type { OperationName } from '../../src/server/control/faults.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 /** A loop without a pause would ask this often without any time passing. */
 const MANY = 3000
@@ -37,33 +36,21 @@ const all = Object.keys(operations)
   .filter(name => !['closeSession', 'ping', 'auth', 'setWatches', 'setWatches2'].includes(name))
 
 describe('a call that the server refuses at once, again and again,', () => {
-  let clock: VirtualClock
-  let server: Server
+  const virtual = VirtualServer.each()
   let client: Client
-
-  beforeEach(async () => {
-    clock = new VirtualClock()
-    server = await Server.start({ listen: false, clock })
-    client = await connect(server.connectString, { dial: server.dial, clock })
-  })
-
-  afterEach(async () => {
-    await clock.until(client.close())
-    await server.close()
-    expect(clock.pendingTimers).to.equal(0)
-  })
+  beforeEach(async () => (client = await virtual.open()))
 
   const refuse = (names: readonly OperationName[], code: ServerErrorCode) =>
-    names.map(name => server.faults.replace(name, code, { times: MANY, session: client.sessionId }))
+    names.map(name => virtual.server.faults.replace(name, code, { times: MANY, session: client.sessionId }))
 
   /** Returns the number of requests that the client sends in {@link TIME} while the call does not settle. */
   async function requestsOf(call: () => Promise<unknown>): Promise<{ sent: number; done: Promise<unknown> }> {
-    const before = server.stats.received
+    const before = virtual.server.stats.received
     const done = call()
     const hasSettled = trackSettled(done)
-    await clock.advance(TIME)
+    await virtual.clock.advance(TIME)
     expect(hasSettled(), 'settled').to.equal(false)
-    return { sent: server.stats.received - before, done }
+    return { sent: virtual.server.stats.received - before, done }
   }
 
   const path = '/refusals'
@@ -90,9 +77,9 @@ describe('a call that the server refuses at once, again and again,', () => {
       const { sent, done } = await requestsOf(call)
       expect(sent).to.be.within(5, FEW)
       for (const fault of faults) fault.release()
-      const result = await clock.until(done)
+      const result = await virtual.until(done)
       if (result !== null && typeof result === 'object' && 'release' in result)
-        await clock.until((result as Held).release())
+        await virtual.until((result as Held).release())
     })
 
   it('is repeated with pauses also if only its own kind is refused', async () => {
@@ -101,7 +88,7 @@ describe('a call that the server refuses at once, again and again,', () => {
     // Each create is looked for, with a sync and a list.
     expect(sent).to.be.within(5, 5 * FEW)
     for (const fault of faults) fault.release()
-    await (await clock.until(done as ReturnType<Mutex['acquire']>)).release()
+    await (await virtual.until(done as ReturnType<Mutex['acquire']>)).release()
   })
 
   it('ends when its signal aborts while it waits for its next attempt, and leaves no timer', async () => {
@@ -122,7 +109,7 @@ describe('a call that the server refuses at once, again and again,', () => {
       const { sent, done } = await requestsOf(call)
       expect(sent).to.be.within(5, 4 * FEW)
       for (const fault of faults) fault.release()
-      await clock.until(done)
+      await virtual.until(done)
     })
 
   for (const [name, call] of [
@@ -132,7 +119,7 @@ describe('a call that the server refuses at once, again and again,', () => {
     ['changes of LeaderElection', () => new LeaderElection(client, path).changes().next()],
   ] as const)
     it(`is repeated with pauses if the server denies a node that it lists: ${name}`, async () => {
-      const other = await connect(server.connectString, { dial: server.dial, clock })
+      const other = await virtual.connect()
       const Lock = [TicketMutex, EphemeralMutex].find(each => name.endsWith(each.name)) ?? Mutex
       const holder = name.startsWith('changes')
         ? await new LeaderElection(other, path).campaign()
@@ -141,9 +128,9 @@ describe('a call that the server refuses at once, again and again,', () => {
       const { sent, done } = await requestsOf(call)
       expect(sent).to.be.within(5, 4 * FEW)
       fault?.release()
-      await clock.until(holder.release())
-      const result = await clock.until(done as Promise<object>)
-      if ('release' in result) await clock.until((result as Held).release())
-      await clock.until(other.close())
+      await virtual.until(holder.release())
+      const result = await virtual.until(done as Promise<object>)
+      if ('release' in result) await virtual.until((result as Held).release())
+      await virtual.until(other.close())
     })
 })

@@ -1,11 +1,10 @@
 // Sessions that hold something, or wait for it, under loads of their own calls that take several session timeouts to answer,
 // on a slow line in virtual time. The leader's answers stand behind the replies to these calls.
 import { expect } from 'chai'
-import { connect, type Client, type Dial } from '../../src/index.ts'
+import type { Client } from '../../src/index.ts'
 import { Cache, LeaderElection, Mutex, Queue } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { slowLine } from '../support/slow-line.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 const T = 2000
 /** Bytes a second in each direction. */
@@ -132,21 +131,18 @@ describe('the own load of a session on a slow line', () => {
    * @param waitFirst milliseconds before it, because the lease is renewed in turns
    */
   async function run(role: string, load: string, waitFirst = 0): Promise<number> {
-    const clock = new VirtualClock()
-    const server = await Server.start({ listen: false, clock, tickTime: T / 4 })
-    const open = (dial: Dial) =>
-      clock.until(connect(server.connectString, { dial, clock, random: () => 0.5, sessionTimeout: T }))
-    const [client, other] = [await open(slowLine(clock, server.dial, RATE)), await open(server.dial)]
-    const end = await clock.until((roles[role] as (typeof roles)[string])({ client, other }))
-    const begin = await clock.until((loads[load] as (typeof loads)[string])({ client, other }))
-    await clock.advance(waitFirst)
-    const start = clock.now()
-    await clock.until(begin())
-    const took = clock.now() - start
-    await clock.until(end())
-    expect(client.stats.disconnects, 'disconnects').to.equal(0)
-    await clock.until(Promise.all([client.close(), other.close()]))
-    await server.close()
+    const client = { random: () => 0.5, sessionTimeout: T }
+    await using virtual = await VirtualServer.start({ tickTime: T / 4, client, line: T })
+    const dial = slowLine(virtual.clock, virtual.server.dial, RATE)
+    const [slow, other] = [await virtual.open({ dial }), await virtual.open()]
+    const end = await virtual.until((roles[role] as (typeof roles)[string])({ client: slow, other }))
+    const begin = await virtual.until((loads[load] as (typeof loads)[string])({ client: slow, other }))
+    await virtual.clock.advance(waitFirst)
+    const start = virtual.clock.now()
+    await virtual.until(begin())
+    const took = virtual.clock.now() - start
+    await virtual.until(end())
+    expect(slow.stats.disconnects, 'disconnects').to.equal(0)
     return took
   }
 

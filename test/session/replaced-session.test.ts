@@ -1,8 +1,7 @@
 // A server that has another session for each connection, as ClickHouse Keeper has after an operation that it lacks.
 import { expect } from 'chai'
-import { connect, type Dial } from '../../src/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { Dial } from '../../src/index.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 /** Where the session id begins in the first frame: after the length, protocolVersion, lastZxidSeen and timeOut. */
 const SESSION_ID = 4 + 4 + 8 + 4
@@ -24,13 +23,12 @@ const forgetting =
 
 describe('a session that a server has replaced by another one', () => {
   it('has expired, and the other one is closed at once', async () => {
-    const clock = new VirtualClock()
-    await using server = await Server.start({ listen: false, clock })
-    const zk = await clock.until(connect(server.connectString, { clock, dial: forgetting(server.dial) }))
+    await using virtual = await VirtualServer.start()
+    const zk = await virtual.open({ dial: forgetting(virtual.server.dial) })
     const { sessionId } = zk
-    server.dropConnections()
-    await clock.advance(2_000)
+    virtual.server.dropConnections()
+    await virtual.clock.advance(2_000)
     expect(zk.state).to.equal('expired')
-    expect(server.snapshot().sessions.map(({ id }) => id)).to.deep.equal([sessionId])
+    expect(virtual.server.snapshot().sessions.map(({ id }) => id)).to.deep.equal([sessionId])
   })
 })

@@ -1,10 +1,9 @@
 // The guard of `zkwire lock`: when the program is told to end, and when it is killed, in virtual time.
 import { expect } from 'chai'
 import { Guard, verdictOf } from '../../../src/cli/guarded/guard.ts'
-import { connect, type Client } from '../../../src/index.ts'
+import type { Client } from '../../../src/index.ts'
 import { Mutex, type Held } from '../../../src/recipes/index.ts'
-import { Server } from '../../../src/server/index.ts'
-import { VirtualClock } from '../../../src/testing/index.ts'
+import { VirtualServer } from '../../support/virtual-server.ts'
 
 /** The session timeout and the grace, ms. */
 const T = 9000
@@ -32,8 +31,10 @@ describe('the verdict on the program of a lock', () => {
 })
 
 describe('the guard of the program of a lock', () => {
-  let clock: VirtualClock
-  let server: Server
+  // Before the server is closed.
+  afterEach(() => guard.stop())
+  // Without questions to the leader, the lease starts at the last ping, so the times are round.
+  const virtual = VirtualServer.each({ client: { sessionTimeout: T, asksLeader: false } })
   let zk: Client
   let held: Held
   let guard: Guard
@@ -42,84 +43,75 @@ describe('the guard of the program of a lock', () => {
   let deadline: number
 
   beforeEach(async () => {
-    clock = new VirtualClock()
-    server = await Server.start({ listen: false, clock })
-    // Without questions to the leader, the lease starts at the last ping, so the times are round.
-    const options = { dial: server.dial, clock, sessionTimeout: T, asksLeader: false }
-    zk = await clock.until(connect(server.connectString, options))
-    held = await clock.until(new Mutex(zk, '/lock').acquire({ watchOwnNode: true }))
+    zk = await virtual.open()
+    held = await virtual.until(new Mutex(zk, '/lock').acquire({ watchOwnNode: true }))
     log = []
-    const startedAt = clock.now()
-    const note = (text: string) => log.push(`${Math.round(clock.now() - startedAt)} ${text}`)
+    const startedAt = virtual.clock.now()
+    const note = (text: string) => log.push(`${Math.round(virtual.clock.now() - startedAt)} ${text}`)
     guard = new Guard({
-      ...{ client: zk, held, grace: GRACE, clock },
+      ...{ client: zk, held, grace: GRACE, clock: virtual.clock },
       kill: note,
-      feed: killIn => void (deadline = clock.now() + killIn),
+      feed: killIn => void (deadline = virtual.clock.now() + killIn),
       onEnding: note,
     })
   })
-  afterEach(async () => {
-    guard.stop()
-    await clock.until(Promise.all([zk.close(), server.close()]))
-    expect(clock.pendingTimers).to.equal(0)
-  })
 
   it('does nothing while servers confirm the session, and through an outage that ends early enough', async () => {
-    await clock.advance(10 * T)
-    await server.stop()
-    await clock.advance(T - GRACE - T / 3 - 100)
-    await server.start()
-    await clock.advance(10 * T)
+    await virtual.clock.advance(10 * T)
+    await virtual.server.stop()
+    await virtual.clock.advance(T - GRACE - T / 3 - 100)
+    await virtual.server.start()
+    await virtual.clock.advance(10 * T)
     expect(log).to.deep.equal([])
     expect(guard.hasEnded).to.equal(false)
   })
 
   it('sends SIGTERM when the session is valid for the grace, and SIGKILL before the next client can have the lock', async () => {
-    await server.stop()
-    await clock.advance(T)
+    await virtual.server.stop()
+    await virtual.clock.advance(T)
     expect(log).to.deep.equal(['6000 SIGTERM', '6000 the servers do not confirm the session', '9000 SIGKILL'])
     expect(guard.hasEnded).to.equal(true)
   })
 
   it('sends SIGTERM before SIGKILL, also if the client is connected and only the leader does not answer', async () => {
     guard.stop()
-    const client = await clock.until(connect(server.connectString, { dial: server.dial, clock, sessionTimeout: T }))
-    const lock = await clock.until(new Mutex(client, '/other').acquire())
+    const client = await virtual.open({ asksLeader: true })
+    const lock = await virtual.until(new Mutex(client, '/other').acquire())
     const ended: string[] = []
     guard = new Guard({
-      ...{ client, held: lock, grace: T / 6, clock },
+      ...{ client, held: lock, grace: T / 6, clock: virtual.clock },
       kill: signal => ended.push(`${signal} ${client.state}`),
       feed: () => undefined,
       onEnding: () => undefined,
     })
-    await clock.advance(10 * T)
+    await virtual.clock.advance(10 * T)
     expect(ended).to.deep.equal([])
-    server.faults.hold('multi', { session: client.sessionId, times: Infinity })
-    await clock.advance(T)
+    virtual.server.faults.hold('multi', { session: client.sessionId, times: Infinity })
+    await virtual.clock.advance(T)
     expect(ended).to.deep.equal(['SIGTERM connected', 'SIGKILL connected'])
-    server.faults.clear()
-    await clock.until(client.close())
+    virtual.server.faults.clear()
+    await virtual.until(client.close())
   })
 
   it('does not send SIGKILL if a server confirms the session after SIGTERM', async () => {
-    await server.stop()
-    await clock.advance(T - GRACE + 100)
-    await server.start()
-    await clock.advance(T)
+    await virtual.server.stop()
+    await virtual.clock.advance(T - GRACE + 100)
+    await virtual.server.start()
+    await virtual.clock.advance(T)
     expect(log).to.deep.equal(['6000 SIGTERM', '6000 the servers do not confirm the session'])
   })
 
   it('sends SIGTERM at once if the node is deleted, and SIGKILL after the grace', async () => {
-    await clock.advance(1000)
-    await clock.until(zk.delete(held.path))
-    await clock.advance(T)
+    await virtual.clock.advance(1000)
+    await virtual.until(zk.delete(held.path))
+    await virtual.clock.advance(T)
     expect(log).to.deep.equal(['1000 SIGTERM', "1000 the lock's node was deleted", '4000 SIGKILL'])
   })
 
   it('sends SIGTERM if the server expires the session, and SIGKILL as soon as the client learns of it', async () => {
-    await clock.advance(1000)
-    server.expireSession(zk.sessionId)
-    await clock.advance(T)
+    await virtual.clock.advance(1000)
+    virtual.server.expireSession(zk.sessionId)
+    await virtual.clock.advance(T)
     // The server deletes the node with the session. The client learns of the session's end when it reconnects.
     const [first, reason, second, ...others] = log
     expect([first, reason]).to.deep.equal(['1000 SIGTERM', "1000 the lock's node was deleted"])
@@ -129,29 +121,29 @@ describe('the guard of the program of a lock', () => {
 
   it('puts the deadline of the watchdog off while servers confirm the session, and never beyond its end', async () => {
     for (let passed = 0; passed < 3 * T; passed += T / 20) {
-      await clock.advance(T / 20)
-      expect(deadline - clock.now()).to.be.within(T / 2, zk.validFor())
+      await virtual.clock.advance(T / 20)
+      expect(deadline - virtual.clock.now()).to.be.within(T / 2, zk.validFor())
     }
-    await server.stop()
-    await clock.advance(T / 2)
-    expect(deadline).to.equal(clock.now() + zk.validFor())
+    await virtual.server.stop()
+    await virtual.clock.advance(T / 2)
+    expect(deadline).to.equal(virtual.clock.now() + zk.validFor())
   })
 
   it('gives the watchdog the grace if the node is deleted', async () => {
-    await clock.until(zk.delete(held.path))
-    const deletedAt = clock.now()
-    await clock.advance(T / 20)
+    await virtual.until(zk.delete(held.path))
+    const deletedAt = virtual.clock.now()
+    await virtual.clock.advance(T / 20)
     expect(deadline).to.equal(deletedAt + GRACE)
   })
 
   it('sends SIGKILL as soon as it is noticed that the session has ended, before its timer', () => {
-    clock.stall(T)
+    virtual.clock.stall(T)
     expect(zk.validFor()).to.equal(0)
     expect(log[0]).to.equal(`${T} SIGKILL`)
   })
 
   it('sends SIGKILL at once when the process continues after a stall', () => {
-    clock.stall(T)
+    virtual.clock.stall(T)
     guard.look()
     expect(log).to.deep.equal([
       `${T} SIGKILL`,

@@ -12,9 +12,9 @@ import {
   type Held,
 } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { readDocument } from '../../support/document.ts'
 import { kinds } from './exclusive-kinds.ts'
+import { VirtualServer } from '../../support/virtual-server.ts'
 
 const watching = { watchOwnNode: true }
 
@@ -65,27 +65,18 @@ describe('a loss', () => {
       // An item does not watch its node.
       if (code === 'NONODE' && what === 'an item of a Queue') continue
       it(`of ${what} has a RecipeError LOST with the cause ${code} as its reason`, async () => {
-        const clock = new VirtualClock()
-        await using server = await Server.start({ clock, listen: false })
-        const client = await clock.until(
-          connect(server.connectString, {
-            dial: server.dial,
-            clock,
-            sessionTimeout: T,
-            onUncaughtError: () => undefined,
-          }),
-        )
-        const held = await clock.until(hold(client))
-        await clock.until(client.settled())
-        lose(server, client, held.path ?? '')
-        await clock.advance(T)
+        await using virtual = await VirtualServer.start()
+        const client = await virtual.open({ sessionTimeout: T, onUncaughtError: () => undefined })
+        const held = await virtual.until(hold(client))
+        await virtual.until(client.settled())
+        lose(virtual.server, client, held.path ?? '')
+        await virtual.clock.advance(T)
         const reason: unknown = held.signal.reason
         expect(reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
         const { cause } = reason as RecipeError
         expect(cause).to.be.instanceOf(ZooKeeperError).with.property('code', code)
-        server.faults.clear()
-        await clock.until(held.release().catch(() => undefined))
-        await clock.until(client.close())
+        virtual.server.faults.clear()
+        await virtual.until(held.release().catch(() => undefined))
       })
     }
 

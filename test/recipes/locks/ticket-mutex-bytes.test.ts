@@ -1,11 +1,10 @@
 // The bytes that a TicketMutex costs, compared with those of a Mutex.
 import { expect } from 'chai'
-import { connect, type ObservedFrame } from '../../../src/index.ts'
+import type { ObservedFrame } from '../../../src/index.ts'
 import { ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
 import { Mutex, TicketMutex } from '../../../src/recipes/index.ts'
-import { Server } from '../../../src/server/index.ts'
-import { VirtualClock } from '../../../src/testing/index.ts'
 import { until } from '../../../environment/until.ts'
+import { VirtualServer } from '../../support/virtual-server.ts'
 
 describe('TicketMutex on the wire', () => {
   /**
@@ -14,35 +13,29 @@ describe('TicketMutex on the wire', () => {
    */
   async function bytesFor(Lock: typeof TicketMutex | typeof Mutex, count: number): Promise<number> {
     // No time passes, because a holder's session asks the leader from time to time, which costs bytes too.
-    const clock = new VirtualClock()
-    await using server = await Server.start({ listen: false, clock })
-    const { dial, connectString } = server
+    await using virtual = await VirtualServer.start()
     let bytes = 0
     const onFrame = (frame: ObservedFrame) => {
       if (frame.first) return
       const { xid } = (frame.from === 'client' ? RequestHeader : ReplyHeader).decode(frame.bytes)
       if (xid !== xids.ping) bytes += 4 + frame.bytes.length
     }
-    await using observer = await connect(connectString, { dial, clock })
+    const observer = await virtual.connect()
     await observer.ensurePath('/lock')
     const holder = await new Lock(observer, '/lock').acquire()
-    const clients = await Promise.all(
-      Array.from({ length: 10 }, () => connect(connectString, { dial, clock, onFrame })),
-    )
+    const clients = await Promise.all(Array.from({ length: 10 }, () => virtual.connect({ onFrame })))
     const acquiring = clients.flatMap(client =>
       Array.from({ length: count / clients.length }, async () => {
         await (await new Lock(client, '/lock').acquire()).release()
       }),
     )
-    await until(() => server.snapshot().sessions.flatMap(({ ephemerals }) => ephemerals).length > count)
+    await until(() => virtual.ephemerals.length > count)
     // Each waiter has then set its watches.
     for (let i = 0; i < 3; i++) await Promise.all(clients.map(client => client.sync('/')))
     await holder.release()
     await Promise.all(acquiring)
     await Promise.all(clients.map(client => client.settled()))
-    const all = bytes
-    await Promise.all(clients.map(client => client.close()))
-    return all
+    return bytes
   }
 
   it('costs the same bytes for each further contender, unlike Mutex, in which each lists all others', async function () {

@@ -4,12 +4,12 @@ import { expect } from 'chai'
 import { connect, type Client } from '../../../src/index.ts'
 import { EphemeralMutex, HerdMutex, Mutex, TicketMutex, type Held } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
 import { heapInUse } from '../../support/garbage.ts'
 import { failureOf } from '../../support/settled.ts'
 import { until } from '../../../environment/until.ts'
 import { SHORT_ATTEMPTS, Sessions } from '../sessions.ts'
+import { VirtualServer } from '../../support/virtual-server.ts'
 
 const CONTENDERS = Number(process.env['CONTENDERS'] ?? 150)
 
@@ -41,24 +41,18 @@ describe('on an embedded server,', () => {
     [EphemeralMutex, 100],
   ] as const)
     it(`a crowd of ${count} contenders acquires ${Lock.name} once each, and leaves no node, watch or timer`, async () => {
-      const clock = new VirtualClock()
-      const server = await Server.start({ listen: false, clock })
-      const { dial } = server
-      const clients = await Promise.all(
-        Array.from({ length: count }, () => connect(server.connectString, { dial, clock })),
-      )
+      const virtual = await VirtualServer.start()
+      const clients = await Promise.all(Array.from({ length: count }, () => virtual.connect()))
       const exclusion = new MutualExclusion()
       const acquireOnce = (client: Client) =>
         new Lock(client, '/crowd').use(held => exclusion.enter(held, () => client.exists('/')))
-      await clock.until(Promise.all(clients.map(acquireOnce)))
+      await virtual.until(Promise.all(clients.map(acquireOnce)))
       expect(exclusion.tokens).to.have.length(count)
       if (Lock !== EphemeralMutex) exclusion.expectOrder()
-      await clock.until(Promise.all(clients.map(client => client.settled())))
-      const { watches, sessions } = server.snapshot()
-      expect([watches, sessions.flatMap(({ ephemerals }) => ephemerals)]).to.deep.equal([[], []])
-      await clock.until(Promise.all(clients.map(client => client.close())))
-      await server.close()
-      expect([exclusion.lossReasons, clock.pendingTimers]).to.deep.equal([[], 0])
+      await virtual.until(Promise.all(clients.map(client => client.settled())))
+      expect([virtual.server.snapshot().watches, virtual.ephemerals]).to.deep.equal([[], []])
+      await virtual.close()
+      expect(exclusion.lossReasons).to.deep.equal([])
     })
 })
 

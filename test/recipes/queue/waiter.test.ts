@@ -1,13 +1,12 @@
 import { expect } from 'chai'
-import { connect, type Client } from '../../../src/index.ts'
+import type { Client } from '../../../src/index.ts'
 import type { Children } from '../../../src/recipes/node/children.ts'
 import { dialects, namesOf } from '../../../src/recipes/queue/dialect.ts'
 import { LockQueue } from '../../../src/recipes/queue/lock-queue.ts'
 import { PredecessorWaiter } from '../../../src/recipes/queue/waiter.ts'
 import { LookAhead, LookAheadWaiter } from '../../../src/recipes/queue/look-ahead.ts'
-import { Server } from '../../../src/server/index.ts'
-import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { failureOf } from '../../support/settled.ts'
+import { VirtualServer } from '../../support/virtual-server.ts'
 
 /** A contender whose first lists come from a server that lags behind. */
 class Lagging extends PredecessorWaiter {
@@ -22,59 +21,54 @@ class Lagging extends PredecessorWaiter {
 
   protected override async read(signal: AbortSignal): Promise<Children> {
     const list = await super.read(signal)
-    return this.lists.push(clock.now()) > this.#lagging ? list : { ...list, children: [] }
+    return this.lists.push(virtual.clock.now()) > this.#lagging ? list : { ...list, children: [] }
   }
 }
 
-let clock: VirtualClock
-let server: Server
+let virtual: VirtualServer
 let client: Client
 let queue: LockQueue
 
 describe('a waiter', () => {
   beforeEach(async () => {
-    clock = new VirtualClock()
-    server = await Server.start({ clock, listen: false })
-    client = await clock.until(connect(server.connectString, { dial: server.dial, clock }))
-    await clock.until(client.ensurePath('/lock'))
+    virtual = await VirtualServer.start()
+    client = await virtual.open()
+    await virtual.until(client.ensurePath('/lock'))
     queue = new LockQueue(client, '/lock', namesOf(dialects.curator), {})
   })
-  afterEach(async () => {
-    await clock.until(client.close())
-    await server.close()
-  })
+  afterEach(() => virtual.close())
 
   const { signal } = new AbortController()
 
   it('removes its node before it queues again if its list is older than the node', async () => {
     const waiter = new Lagging(queue)
-    await clock.until(waiter.waitForTurn(signal))
-    const contenders = await clock.until(queue.contenders({}))
+    await virtual.until(waiter.waitForTurn(signal))
+    const contenders = await virtual.until(queue.contenders({}))
     expect(contenders.map(({ path }) => path)).to.deep.equal([waiter.ownNode.node.path])
-    await clock.until(waiter.ownNode.remove())
+    await virtual.until(waiter.ownNode.remove())
   })
 
   it('pauses before it queues again and again', async () => {
     const waiter = new Lagging(queue, 20)
-    await clock.until(waiter.waitForTurn(signal))
+    await virtual.until(waiter.waitForTurn(signal))
     expect((waiter.lists.at(-1) ?? 0) - (waiter.lists[0] ?? 0)).to.be.above(3000)
-    await clock.until(waiter.ownNode.remove())
+    await virtual.until(waiter.ownNode.remove())
   })
 
   it('lists again before it gives up in tryTurn()', async () => {
     const waiter = new Lagging(queue)
-    expect(await clock.until(waiter.tryTurn(signal))).to.equal(true)
-    await clock.until(waiter.ownNode.remove())
+    expect(await virtual.until(waiter.tryTurn(signal))).to.equal(true)
+    await virtual.until(waiter.ownNode.remove())
   })
 
   it('sets no watch if its signal has aborted just before', async () => {
     const waiter = new LookAheadWaiter(queue)
-    await clock.until(waiter.ownNode.create(() => Promise.resolve(), signal))
+    await virtual.until(waiter.ownNode.create(() => Promise.resolve(), signal))
     const lookAhead = new LookAhead(client, waiter.ownNode)
     const waiting = lookAhead.wait({ predecessor: 'x' }, AbortSignal.abort(new Error('cancelled')))
     expect(await failureOf(waiting)).to.have.property('message', 'cancelled')
-    await clock.until(client.sync('/'))
-    expect(server.snapshot().watches).to.deep.equal([])
-    await clock.until(waiter.ownNode.remove())
+    await virtual.until(client.sync('/'))
+    expect(virtual.server.snapshot().watches).to.deep.equal([])
+    await virtual.until(waiter.ownNode.remove())
   })
 })
