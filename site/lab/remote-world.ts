@@ -66,6 +66,10 @@ export class RemoteWorld implements ShownWorld {
     return this.#shown.now
   }
 
+  get dueAt(): number {
+    return this.now + 1
+  }
+
   get frames(): readonly WireFrame[] {
     return this.#frames
   }

@@ -4,6 +4,14 @@ import type { FrameKind, WireFrame } from './wire-frame.ts'
 
 export type LoggedFrame = { -readonly [K in keyof WireFrame]: WireFrame[K] }
 
+/** What the start of a frame says. */
+export interface FrameStart {
+  readonly isConnect: boolean
+  readonly xid: number | undefined
+  /** Of a request. An answer has that of its request. */
+  readonly opcode: number | undefined
+}
+
 /** One connection, as its frames are logged. */
 export class ConnectionLog {
   readonly #log: FrameLog
@@ -35,20 +43,24 @@ export class ConnectionLog {
     for (;;) {
       const end = at + 4 + (bytes.length - at < 4 ? Infinity : int32(bytes, at))
       if (end > bytes.length) break
-      frames.push(this.#add(direction, bytes.slice(at, end), sentAt))
+      const frame = bytes.slice(at, end)
+      const isConnect = this.#isFirst[direction]
+      this.#isFirst[direction] = false
+      const xid = isConnect ? undefined : int32(frame, 4)
+      const opcode = direction === 'up' && !isConnect ? int32(frame, 8) : undefined
+      frames.push(this.add(direction, frame, sentAt, { isConnect, xid, opcode }))
       at = end
     }
     this.#rest[direction] = bytes.slice(at)
     return frames
   }
 
-  #add(direction: WireFrame['direction'], bytes: Uint8Array, sentAt: number): LoggedFrame {
-    const isFirst = this.#isFirst[direction]
-    this.#isFirst[direction] = false
-    const xid = isFirst ? undefined : int32(bytes, 4)
+  /** Logs one whole frame. */
+  add(direction: WireFrame['direction'], bytes: Uint8Array, sentAt: number, start: FrameStart): LoggedFrame {
+    const { isConnect, xid } = start
     const request = direction === 'down' ? this.#answeredBy(xid) : undefined
-    const opcode = direction === 'up' && !isFirst ? int32(bytes, 8) : request?.opcode
-    const kind = isFirst ? 'connect' : kindOf(direction, xid, opcode)
+    const opcode = start.opcode ?? request?.opcode
+    const kind = isConnect ? 'connect' : kindOf(direction, xid, opcode)
     const frame: LoggedFrame = {
       n: this.#log.nextNumber,
       client: this.#client,
@@ -56,7 +68,7 @@ export class ConnectionLog {
       connection: this.#connection,
       direction,
       kind,
-      op: kind === 'notification' ? 'event' : isFirst ? 'connect' : nameOf(opcode),
+      op: kind === 'notification' ? 'event' : isConnect ? 'connect' : nameOf(opcode),
       xid,
       opcode,
       answers: request?.n,

@@ -31,7 +31,7 @@ export interface ReleaseStart {
 }
 
 /** Formats a session id or a zxid as ZooKeeper prints it. */
-const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
+export const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
 
 export function pictureOf(
   simulation: Simulation,
@@ -180,7 +180,7 @@ const isSame = (a: SnapshotNode['stat'], b: SnapshotNode['stat']): boolean =>
 const decoder = new TextDecoder('utf-8', { fatal: true })
 const LONGEST_TEXT = 200
 
-function textOf(data: Uint8Array | null): string | undefined {
+export function textOf(data: Uint8Array | null): string | undefined {
   if (data === null || data.length > LONGEST_TEXT) return undefined
   try {
     const text = decoder.decode(data)
@@ -192,7 +192,7 @@ function textOf(data: Uint8Array | null): string | undefined {
 
 const HEX_FIELDS = new Set(['czxid', 'mzxid', 'pzxid', 'ephemeralOwner'])
 
-const statOf = (stat: object): NodePicture['stat'] =>
+export const statOf = (stat: object): NodePicture['stat'] =>
   Object.fromEntries(
     Object.entries(stat).map(([name, value]: [string, unknown]) => [
       name,
@@ -211,7 +211,7 @@ function costOf(simulation: Simulation, release: ReleaseStart, frames: readonly 
   return { by, at, waiting, contending, ms, counters: count(frames) }
 }
 
-function count(frames: readonly WireFrame[]): Counters {
+export function count(frames: readonly WireFrame[]): Counters {
   const byKind = { connect: 0, request: 0, answer: 0, notification: 0, ping: 0 }
   let bytes = 0
   for (const frame of frames) {

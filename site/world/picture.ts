@@ -36,6 +36,8 @@ export const isActive = (role: Role): boolean => /^(holding|leading|reading|writ
 
 export interface ClientPicture {
   readonly id: number
+  /** Where it is, if a file says so: 'address:port'. */
+  readonly address?: string | undefined
   readonly process: ProcessState
   /** When a stopped process goes on; undefined if it is not stopped. */
   readonly stoppedUntil: number | undefined
@@ -116,7 +118,10 @@ export interface JournalEntry {
 
 export interface ServerPicture {
   readonly id: number
-  readonly mode: 'standalone' | MemberMode
+  /** Where it is, if a file says so: 'address:port'. */
+  readonly address?: string | undefined
+  /** `unknown`: it is a server of a file, which does not say it. */
+  readonly mode: 'standalone' | MemberMode | 'unknown'
   /** True if it has no vote, whatever its mode. */
   readonly isObserver: boolean
   readonly isCutOff: boolean
@@ -146,7 +151,8 @@ export interface NodePicture {
   readonly data: Uint8Array | null
   /** The data as text, if it is printable UTF-8 of at most 200 characters. */
   readonly text: string | undefined
-  readonly kind: 'persistent' | 'ephemeral' | 'container' | 'ttl'
+  /** `unknown`: no frame of the file says it. */
+  readonly kind: 'persistent' | 'ephemeral' | 'container' | 'ttl' | 'unknown'
   /** The client whose session owns an ephemeral node. */
   readonly owner: number | undefined
   /** The fields of the Stat by their names in ZooKeeper, zxids and session ids in hex. */

@@ -29,6 +29,8 @@ export interface WireFrame {
   readonly arrivesAt: number
   /** When the frame was lost on its way. Undefined if it was not. */
   readonly lostAt: number | undefined
-  /** The bytes on the wire, with the four bytes of the length. */
+  /** The bytes on the wire, with the four bytes of the length. None if `told` is there. */
   readonly bytes: Uint8Array
+  /** What a file says of a frame of which it has no bytes. */
+  readonly told?: { readonly sentence: string; readonly dump: string }
 }

@@ -23,6 +23,7 @@ const LOOK = 5
 export type ShownWorld = Pick<
   World,
   | 'now'
+  | 'dueAt'
   | 'frames'
   | 'messages'
   | 'isFull'
@@ -102,6 +103,11 @@ export class World {
   /** Virtual milliseconds since the start. */
   get now(): number {
     return this.#simulation.now
+  }
+
+  /** The virtual time before which nothing changes. */
+  get dueAt(): number {
+    return this.now + 1
   }
 
   /** What happened, and what follows if the reader does nothing else. */

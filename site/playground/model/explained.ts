@@ -17,7 +17,7 @@ export interface ExplainedFrame {
 
 export function explained(frame: WireFrame): ExplainedFrame {
   const { sentence, dump } = explanationOf(frame)
-  return { sentence, fields: dump.split('\n').map(fieldOf) }
+  return { sentence, fields: dump === '' ? [] : dump.split('\n').map(fieldOf) }
 }
 
 /** Reads a line of a dump: the offset, the bytes in 32 columns, then the name and the value. */

@@ -12,8 +12,12 @@ export interface Traffic {
   isOnlyPings: boolean
 }
 
-/** Virtual milliseconds in a real second. A frame takes 5 ms from end to end, thus most of a second at speed 1. */
+/**
+ * Virtual milliseconds in a real second. A frame of a world takes 5 ms from end to end, thus most of a second at speed 1.
+ * Frames of a capture can be faster. Time then passes slower.
+ */
 const RATES = { frames: 6, pings: 40, nothing: 1500 }
+const FLIGHT = 5
 /** A frame is drawn at least this often on its way, even at the highest speed and on a slow machine. */
 const DRAWINGS = 3
 
@@ -21,7 +25,8 @@ const DRAWINGS = 3
 export function virtualTimeOf(realMs: number, speed: number, { shortest, isOnlyPings }: Traffic): number {
   const seconds = (realMs / 1000) * speed
   if (shortest === undefined) return RATES.nothing * seconds
-  return Math.min((isOnlyPings ? RATES.pings : RATES.frames) * seconds, shortest / DRAWINGS)
+  const slower = Math.min(1, shortest / FLIGHT)
+  return Math.min((isOnlyPings ? RATES.pings : RATES.frames) * slower * seconds, shortest / DRAWINGS)
 }
 
 /** Returns the next speed up (1) or down (-1), or the same one at the end of the range. */

@@ -1,5 +1,8 @@
 // The state of the page: the world, where the reader stands, what is chosen. The only owner of this state.
-// May import: site/lab, site/lessons, site/world.
+// May import: site/capture, site/lab, site/lessons, site/world.
+import { openCapture, type Capture } from '../../capture/capture.ts'
+import { CapturedWorld } from '../../capture/captured-world.ts'
+import type { OpenedFile } from '../../capture/read-file.ts'
 import type { StartWorld } from '../../lab/world-port.ts'
 import { lessonIn, lessonLinkOf } from '../../lessons/lesson-link.ts'
 import { linkOf, storyOf } from '../../world/story-link.ts'
@@ -15,7 +18,7 @@ import { nextSpeed, virtualTimeOf, type Speed } from './pace.ts'
 import { selectionOf, type Selection } from './selection.ts'
 import { View } from './view.ts'
 import { WorkQueue } from './work-queue.ts'
-import { describeLast, FULL, REFUSED } from './words.ts'
+import { describeLast, FULL, plural, REFUSED } from './words.ts'
 
 /** The longest real time that one drawing lets pass, so that a page that was in the background does not leap. */
 const LONGEST_TICK = 100
@@ -100,11 +103,18 @@ export class Playground {
     return this.picture.story
   }
 
+  /** The file that the page shows; undefined if it shows a world. */
+  get capture(): Capture | undefined {
+    const { world } = this.view
+    return world instanceof CapturedWorld ? world.capture : undefined
+  }
+
   /**
    * The link to what the page shows, and what its address ends with: a step of a lesson, a program, or else the story.
-   * Empty if the program is too long for a link.
+   * Empty if the program is too long for a link, and for a file, which stays with its reader.
    */
   get link(): string {
+    if (this.capture !== undefined) return ''
     const lesson = this.lessons.shown
     if (lesson !== undefined) return lessonLinkOf(lesson.id, lesson.step)
     return this.editor.isShown ? (this.editor.linkWith(this.view.world) ?? '') : linkOf(this.story)
@@ -187,6 +197,19 @@ export class Playground {
     })
   }
 
+  /** Opens a file of the reader: a capture, a trace, or what the judge has found. An error leaves the page as it is. */
+  openFile(file: OpenedFile): Promise<void> {
+    this.#playing = false
+    return this.#work.do(async () => {
+      const capture = await openCapture(file)
+      this.lessons.leave()
+      this.editor.leave()
+      this.#selection = undefined
+      this.#replace(new CapturedWorld(capture))
+      this.#say(`Opened ${capture.name}: ${plural(capture.frames.length, 'frame')}. ${describeLast(this.frames)}`)
+    })
+  }
+
   /** Changes the program of the editor. It does not run. */
   write(text: string): void {
     this.lessons.leave()
@@ -235,7 +258,8 @@ export class Playground {
     return this.#work.do(async () => {
       const isFrame = await this.view.world.step()
       this.#look()
-      this.#say(isFrame ? describeLast(this.frames) : 'No frame comes within an hour.')
+      const none = this.capture === undefined ? 'No frame comes within an hour.' : 'The file has no more frames.'
+      this.#say(isFrame ? describeLast(this.frames) : none)
     })
   }
 
@@ -302,6 +326,11 @@ export class Playground {
     const virtual = virtualTimeOf(ms, this.#speed, this.view.traffic)
     if (!still && this.view.passWithin(virtual)) return Promise.resolve()
     return this.#work.do(async () => {
+      if (this.view.world.isFull && this.capture !== undefined) {
+        this.#playing = false
+        this.#say('The file has no more frames.')
+        return
+      }
       if (this.view.world.isFull) throw new Error(FULL)
       const wasOver = isOver(this.view.world)
       if (still) await this.view.world.step()

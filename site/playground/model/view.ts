@@ -6,6 +6,8 @@ import type { Traffic } from './pace.ts'
 
 /** How long the stage shows that a frame has arrived, in virtual ms. */
 const LANDING = 2
+/** The shortest flight that sets the pace, in virtual ms: frames of a capture can be nearer to each other. */
+const SHORTEST = 0.02
 
 export class View {
   #world: ShownWorld
@@ -58,7 +60,7 @@ export class View {
     const { flying } = this
     const spans = [...flying, ...this.#picture.messages].map(({ sentAt, arrivesAt }) => arrivesAt - sentAt)
     return {
-      shortest: spans.length === 0 ? undefined : Math.max(0.3, Math.min(...spans)),
+      shortest: spans.length === 0 ? undefined : Math.max(SHORTEST, Math.min(...spans)),
       isOnlyPings: flying.every(({ kind }) => kind === 'ping'),
     }
   }
@@ -86,9 +88,9 @@ export class View {
     this.look()
   }
 
-  /** Lets time pass on the page only. Returns false if the world must pass on too, because a millisecond is whole. */
+  /** Lets time pass on the page only. Returns false if the world must pass on too, because something is due. */
   passWithin(ms: number): boolean {
-    if (this.#now + ms >= this.#world.now + 1) return false
+    if (this.#now + ms >= this.#world.dueAt) return false
     this.#now += ms
     return true
   }
@@ -97,8 +99,7 @@ export class View {
   async pass(ms: number): Promise<void> {
     const until = this.#now + ms
     const sent = this.#world.frames.length
-    const whole = Math.floor(until - this.#world.now)
-    if (whole > 0) await this.#world.advanceToFrame(whole)
+    if (until >= this.#world.dueAt) await this.#world.advanceToFrame(until - this.#world.now)
     const isFrame = this.#world.frames.length > sent
     this.look()
     if (!isFrame) this.#now = Math.max(this.#now, until)

@@ -87,8 +87,10 @@ export function describeHolding({ client, at, lostAt, until }: Holding): string 
 }
 
 /** Says what a server does, for example "looking, no vote, cut off". */
-export const describeMode = ({ mode, isObserver, isCutOff, lag }: ServerPicture): string =>
-  `${mode}${isObserver ? ', no vote' : ''}${isCutOff ? ', cut off' : ''}${lag > 0 ? `, lags by ${lag} s` : ''}`
+export const describeMode = ({ mode, address, isObserver, isCutOff, lag }: ServerPicture): string => {
+  const shown = mode === 'unknown' ? (address ?? 'of the file') : mode
+  return `${shown}${isObserver ? ', no vote' : ''}${isCutOff ? ', cut off' : ''}${lag > 0 ? `, lags by ${lag} s` : ''}`
+}
 
 export function describeServer(server: ServerPicture): string {
   const { id, nodes, sessions, watches } = server

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { Playground } from '../model/playground.ts'
+import { CaptureCard } from './capture-card.tsx'
 import { Costs } from './costs.tsx'
 import { Commands } from './commands.tsx'
 import { Editor } from './editor.tsx'
@@ -9,6 +10,7 @@ import { Lanes } from './lanes.tsx'
 import { Legend } from './legend.tsx'
 import { Asked, LessonCard } from './lesson-card.tsx'
 import { LessonSheet, useSheet } from './lesson-sheet.tsx'
+import { OpenFile } from './open-file.tsx'
 import { Setup } from './setup.tsx'
 import { Stage } from './stage.tsx'
 import { Transport } from './transport.tsx'
@@ -54,7 +56,8 @@ export function App({ playground, home }: PageProps) {
         {announcement}
       </section>
     )
-  const commands = <Commands key="commands" playground={playground} />
+  const { capture } = playground
+  const commands = capture === undefined && <Commands key="commands" playground={playground} />
   const inspector = <Inspector key="inspector" playground={playground} />
   return (
     <>
@@ -68,6 +71,7 @@ export function App({ playground, home }: PageProps) {
       {alert}
       <LessonSheet playground={playground} stages={stages} />
       <Setup playground={playground} />
+      <OpenFile playground={playground} />
       <div class="work">
         <section class="theatre" aria-labelledby="stage-title">
           <h2 id="stage-title" class="hidden">
@@ -78,19 +82,22 @@ export function App({ playground, home }: PageProps) {
           <Transport playground={playground} />
           {selection !== undefined && (
             <button type="button" class="to-details" onClick={showDetails}>
-              {isToRead ? 'Show its details' : 'Show its details, and what to do to it'}
+              {isToRead || playground.capture !== undefined
+                ? 'Show its details'
+                : 'Show its details, and what to do to it'}
             </button>
           )}
           <Legend playground={playground} />
         </section>
         <aside class="side" aria-label="Lessons, commands and details">
+          {capture !== undefined && <CaptureCard capture={capture} />}
           <LessonCard playground={playground} onPrint={print} />
           <Editor playground={playground} />
           {isToRead ? [inspector, commands] : [commands, inspector]}
         </aside>
       </div>
       <Lanes playground={playground} />
-      <Costs playground={playground} />
+      {capture === undefined && <Costs playground={playground} />}
       <Keys />
       {announcement}
     </>

@@ -10,7 +10,7 @@ export function ClientDetails({ playground, id }: Props & { id: number }) {
   return (
     <>
       <h3>{describeClient(client)}</h3>
-      {session !== undefined && (
+      {session !== undefined && lease.of > 0 && (
         <label class="lease-bar">
           <span>lease: {seconds(lease.left)} left</span>
           <meter min={0} max={lease.of} low={lease.of / 3} value={lease.left}>
@@ -20,6 +20,7 @@ export function ClientDetails({ playground, id }: Props & { id: number }) {
       )}
       <Facts
         facts={[
+          ['address', client.address],
           ['state', lookOf(client)],
           ['session', session],
           ['server', server],
@@ -52,7 +53,7 @@ export function ClientDetails({ playground, id }: Props & { id: number }) {
           </li>
         ))}
       </ul>
-      <h4>What its program saw, the last first</h4>
+      <h4>{playground.capture === undefined ? 'What its program saw' : 'What the file says of it'}, the last first</h4>
       <ol class="log" tabIndex={0} aria-label={`Journal of client ${id}`} data-keys>
         {journal.toReversed().map(({ at, kind, text }, i) => (
           <li key={i} class={kind === 'error' ? 'bad' : ''}>

@@ -37,8 +37,10 @@ export function FrameDetails({ playground, n }: Props & { n: number }) {
         facts={[
           ['kind', frame.kind === frame.op || frame.op === 'event' ? frame.kind : `${frame.kind}, ${frame.op}`],
           ['from', frame.direction === 'up' ? `${client} to ${server}` : `${server} to ${client}`],
-          ['sent', `${seconds(frame.sentAt)}, ${fate}`],
-          ['size', plural(frame.bytes.length, 'byte')],
+          playground.capture === undefined
+            ? ['sent', `${seconds(frame.sentAt)}, ${fate}`]
+            : ['seen', `${(frame.sentAt / 1000).toFixed(6)} s after the start of the file`],
+          ['size', frame.told === undefined ? plural(frame.bytes.length, 'byte') : 'not in the file'],
         ]}
       />
       {frame.answers !== undefined && (
@@ -46,28 +48,30 @@ export function FrameDetails({ playground, n }: Props & { n: number }) {
           Show the request, frame {frame.answers}
         </button>
       )}
-      <div class="scroll" tabIndex={0} role="group" aria-label={`Fields of frame ${n}`} data-keys>
-        <table class="fields">
-          <thead>
-            <tr>
-              <th scope="col">at</th>
-              <th scope="col">bytes</th>
-              <th scope="col">field</th>
-              <th scope="col">value</th>
-            </tr>
-          </thead>
-          <tbody>
-            {explanation.fields.map(({ offset, hex, name, value }) => (
-              <tr key={offset + name}>
-                <td>{offset}</td>
-                <td class="hex">{hex}</td>
-                <td>{name}</td>
-                <td class="value">{value}</td>
+      {explanation.fields.length > 0 && (
+        <div class="scroll" tabIndex={0} role="group" aria-label={`Fields of frame ${n}`} data-keys>
+          <table class="fields">
+            <thead>
+              <tr>
+                <th scope="col">at</th>
+                <th scope="col">bytes</th>
+                <th scope="col">field</th>
+                <th scope="col">value</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+            </thead>
+            <tbody>
+              {explanation.fields.map(({ offset, hex, name, value }) => (
+                <tr key={offset + name}>
+                  <td>{offset}</td>
+                  <td class="hex">{hex}</td>
+                  <td>{name}</td>
+                  <td class="value">{value}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
     </>
   )
 }

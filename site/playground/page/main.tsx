@@ -1,6 +1,6 @@
 // The page: what one sees and does. Preact draws what changes seldom; the canvas, what flies.
-// May import: preact, preact/hooks, site/history, site/lab, site/lessons, site/playground/model, site/playground/scene,
-// site/world, src/protocol/entry.ts.
+// May import: preact, preact/hooks, site/capture, site/history, site/lab, site/lessons, site/playground/model,
+// site/playground/scene, site/world, src/protocol/entry.ts.
 import { render } from 'preact'
 import { Playground } from '../model/playground.ts'
 import { App } from './app.tsx'

@@ -5,6 +5,7 @@ import { Facts } from './facts.tsx'
 /** A node: its data, its Stat, its watches and its history. */
 export function NodeDetails({ playground, path }: Props & { path: string }) {
   const { servers } = playground.picture
+  const isCaptured = playground.capture !== undefined
   const copies = servers.flatMap(server =>
     server.nodes.filter(node => node.path === path).map(node => ({ server, node })),
   )
@@ -13,7 +14,9 @@ export function NodeDetails({ playground, path }: Props & { path: string }) {
   return (
     <>
       <h3 class="path">{path}</h3>
-      {first === undefined && <p class="faint">It does not exist at this moment.</p>}
+      {first === undefined && (
+        <p class="faint">{isCaptured ? 'No frame so far says that it exists.' : 'It does not exist at this moment.'}</p>
+      )}
       {servers.length > 1 && first !== undefined && (
         <p class="faint">On {copies.map(({ server }) => `server ${server.id}`).join(', ')}.</p>
       )}
@@ -27,14 +30,16 @@ export function NodeDetails({ playground, path }: Props & { path: string }) {
               ['watched by', watchersOf(first.server.watches, path)],
             ]}
           />
-          <button
-            type="button"
-            data-command="delete node"
-            disabled={path === '/'}
-            onClick={() => void playground.act({ kind: 'delete node', path })}
-          >
-            Delete it by hand
-          </button>
+          {!isCaptured && (
+            <button
+              type="button"
+              data-command="delete node"
+              disabled={path === '/'}
+              onClick={() => void playground.act({ kind: 'delete node', path })}
+            >
+              Delete it by hand
+            </button>
+          )}
           <h4>Stat</h4>
           <Facts facts={Object.entries(first.node.stat)} />
         </>

@@ -1,5 +1,5 @@
 // Paints what changes at each drawing: wires, leases, frames.
-import type { ClientPicture, Picture } from '../../world/picture.ts'
+import type { ClientPicture, Picture, ServerPicture } from '../../world/picture.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 import { holds } from '../model/words.ts'
 import { CROSS, GLYPHS, type Kind } from '../scene/glyphs.ts'
@@ -101,8 +101,8 @@ export class Painter {
   #links({ servers }: Picture): void {
     for (const one of servers)
       for (const other of servers) {
-        // A stopped server has no connections.
-        const isLinked = one.id < other.id && one.mode !== 'stopped' && other.mode !== 'stopped'
+        // A stopped server has no connections, and a file does not have those of its servers.
+        const isLinked = one.id < other.id && hasLinks(one) && hasLinks(other)
         const link = isLinked ? linkBetween(this.#layout, one.id, other.id) : undefined
         const isCut = one.isCutOff || other.isCutOff
         if (link === undefined) continue
@@ -198,6 +198,8 @@ export class Painter {
     return this.#colours.get(colour) ?? '#808080'
   }
 }
+
+const hasLinks = ({ mode }: ServerPicture): boolean => mode !== 'stopped' && mode !== 'unknown'
 
 function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const context = canvas.getContext('2d')

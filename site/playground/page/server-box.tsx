@@ -96,7 +96,9 @@ function Tree({ playground, server, many }: Props & { server: ServerPicture; man
       aria-label={`Nodes of server ${server.id}`}
       onKeyDown={event => moveFocus(event)?.click()}
     >
-      {branch('', 0) ?? <p class="faint">only the root node yet</p>}
+      {branch('', 0) ?? (
+        <p class="faint">{server.mode === 'unknown' ? 'no frame has named a node yet' : 'only the root node yet'}</p>
+      )}
     </div>
   )
 }

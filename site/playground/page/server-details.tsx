@@ -11,53 +11,56 @@ export function ServerDetails({ playground, server }: Props & { server: ServerPi
   if (server === undefined) return null
   const { id, mode, epoch, zxid, sessions, watches, isCutOff, lag } = server
   const isAlone = playground.story.scenario.servers === 1
+  const isCaptured = playground.capture !== undefined
   return (
     <>
       <h3>{describeServer(server)}</h3>
       <Facts
         facts={[
-          ['mode', mode],
-          ['epoch', epoch],
+          ['mode', isCaptured ? undefined : mode],
+          ['epoch', isCaptured ? undefined : epoch],
           ['zxid', isAlone ? zxid : zxidWords(BigInt(zxid))],
         ]}
       />
-      <div class="buttons many" role="group" aria-label={`What to do to server ${id}`}>
-        <button
-          type="button"
-          data-command="restart server"
-          disabled={mode === 'stopped'}
-          onClick={() => void playground.act({ kind: 'restart server', server: id })}
-        >
-          Restart it
-        </button>
-        {!isAlone && (
-          <>
-            <button
-              type="button"
-              data-command="cut off"
-              disabled={isCutOff}
-              onClick={() => void playground.act({ kind: 'cut off', server: id })}
-            >
-              Cut it off from the others
-            </button>
-            <button
-              type="button"
-              data-command="heal"
-              disabled={!isCutOff}
-              onClick={() => void playground.act({ kind: 'heal', server: id })}
-            >
-              Heal the cut
-            </button>
-            <button
-              type="button"
-              data-command="lag"
-              onClick={() => void playground.act({ kind: 'lag', server: id, seconds: lag > 0 ? 0 : 1 })}
-            >
-              {lag > 0 ? 'End its lag' : 'Let it lag by a second'}
-            </button>
-          </>
-        )}
-      </div>
+      {!isCaptured && (
+        <div class="buttons many" role="group" aria-label={`What to do to server ${id}`}>
+          <button
+            type="button"
+            data-command="restart server"
+            disabled={mode === 'stopped'}
+            onClick={() => void playground.act({ kind: 'restart server', server: id })}
+          >
+            Restart it
+          </button>
+          {!isAlone && (
+            <>
+              <button
+                type="button"
+                data-command="cut off"
+                disabled={isCutOff}
+                onClick={() => void playground.act({ kind: 'cut off', server: id })}
+              >
+                Cut it off from the others
+              </button>
+              <button
+                type="button"
+                data-command="heal"
+                disabled={!isCutOff}
+                onClick={() => void playground.act({ kind: 'heal', server: id })}
+              >
+                Heal the cut
+              </button>
+              <button
+                type="button"
+                data-command="lag"
+                onClick={() => void playground.act({ kind: 'lag', server: id, seconds: lag > 0 ? 0 : 1 })}
+              >
+                {lag > 0 ? 'End its lag' : 'Let it lag by a second'}
+              </button>
+            </>
+          )}
+        </div>
+      )}
       {!isAlone && <Messages playground={playground} server={id} />}
       <h4>Sessions</h4>
       <div class="scroll" tabIndex={0} role="group" aria-label={`Sessions of server ${id}`} data-keys>

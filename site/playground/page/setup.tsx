@@ -74,7 +74,7 @@ export function Setup({ playground }: Props) {
         />
       </label>
       <button type="submit">Start again</button>
-      <CopyLink playground={playground} />
+      {playground.capture === undefined && <CopyLink playground={playground} />}
     </form>
   )
 }

@@ -55,10 +55,12 @@ export function Transport({ playground }: Props) {
           <dt>all</dt>
           <dd>{describeCounters(all)}</dd>
         </div>
-        <div>
-          <dt>this release</dt>
-          <dd>{describeCounters(thisRelease)}</dd>
-        </div>
+        {playground.capture === undefined && (
+          <div>
+            <dt>this release</dt>
+            <dd>{describeCounters(thisRelease)}</dd>
+          </div>
+        )}
       </dl>
     </div>
   )

@@ -131,25 +131,28 @@ function storeOf(stageWidth: number, token: number): Box {
 const ROWS = { wire: { across: 40, down: 32 }, gap: { across: 70, down: 54 } }
 const STACK = { wire: { across: 0.085, down: 32 }, gap: 26, lane: 22, more: 80 }
 /** Where the outer corners of the boxes are, as parts of the way to the curve: on it, by {@link SQUARENESS}. */
-const CORNER = { three: { across: 0.94, down: 0.78 }, four: { across: 0.9, down: 0.88 } }
+const CORNER = { three: { across: 0.94, down: 0.78 }, others: { across: 0.9, down: 0.88 } }
 
-/** Two boxes below, and one or two above. They fill the curve of the tokens, so that they show as many nodes as possible. */
+/** Two boxes below, and none, one or two above. They fill the curve of the tokens, so that they show as many nodes as possible. */
 function rowsOf(stageWidth: number, stageHeight: number, token: number, servers: number): Box[] {
   const { wire, gap } = ROWS
-  const corner = servers === 3 ? CORNER.three : CORNER.four
+  const corner = servers === 3 ? CORNER.three : CORNER.others
   const reach = {
     x: stageWidth / 2 - INSET - token - wire.across,
     y: stageHeight / 2 - INSET - token - wire.down,
   }
   // One box above has its corners far from the curve.
+  const rows = servers === 2 ? 1 : 2
   const above = servers === 3 ? reach.y : reach.y * corner.down
   const width = reach.x * corner.across - gap.across / 2
-  const height = (above + reach.y * corner.down - gap.down) / 2
+  const height = (above + reach.y * corner.down - gap.down * (rows - 1)) / rows
   const top = stageHeight / 2 - above + height / 2
   const sides = [-(width + gap.across) / 2, (width + gap.across) / 2]
-  return [servers === 3 ? [0] : sides, sides].flatMap((row, i) =>
-    row.map(aside => ({ x: stageWidth / 2 + aside, y: top + i * (height + gap.down), width, height })),
-  )
+  return [servers === 3 ? [0] : sides, sides]
+    .slice(-rows)
+    .flatMap((row, i) =>
+      row.map(aside => ({ x: stageWidth / 2 + aside, y: top + i * (height + gap.down), width, height })),
+    )
 }
 
 /**
@@ -158,6 +161,13 @@ function rowsOf(stageWidth: number, stageHeight: number, token: number, servers:
  */
 const LANES: Readonly<Record<number, { free: readonly (readonly [number, number])[]; lines: Record<string, number> }>> =
   {
+    2: {
+      free: [
+        [0, 0],
+        [0, 0],
+      ],
+      lines: {},
+    },
     3: {
       free: [
         [0, 0],

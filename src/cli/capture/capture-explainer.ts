@@ -74,10 +74,14 @@ export class CaptureExplainer {
   #listenerOf({ number, client, server, isJoined, time }: Opening): ConnectionListener {
     let at = time
     const report = (line: Line) => this.#onLine(Math.max(0, at - (this.#begun ?? at)), number, line)
-    const note = (sentence: string) => report({ sentence, dump: '', isPing: false })
+    const note = (sentence: string, more: Pick<Line, 'ends' | 'isClosed'>) =>
+      report({ sentence, dump: '', isPing: false, ...more })
     const conversation = new Conversation(report, isJoined)
     this.#conversations.push(conversation)
-    note(isJoined ? `was open before: client ${client}, server ${server}` : `opened by ${client} to ${server}`)
+    const opening = isJoined
+      ? `was open before: client ${client}, server ${server}`
+      : `opened by ${client} to ${server}`
+    note(opening, { ends: { client, server, isJoined } })
     return {
       bytes: (from, bytes, time) => {
         at = time
@@ -89,12 +93,12 @@ export class CaptureExplainer {
       },
       closed: (from, time) => {
         at = time
-        note(`closed by the ${from}`)
+        note(`closed by the ${from}`, { isClosed: true })
       },
       reset: (from, ahead, time) => {
         at = time
         const distance = `, with a number ${ahead} bytes ahead: the capture lacks these bytes, or the reset had no effect`
-        note(`reset by the ${from}${ahead > 0 ? distance : ''}`)
+        note(`reset by the ${from}${ahead > 0 ? distance : ''}`, { isClosed: true })
       },
     }
   }

@@ -16,6 +16,13 @@ export interface Line {
   frame?: Pick<Explanation, 'from' | 'op' | 'xid'>
   /** The whole frame, with its length prefix. Undefined if `frame` is. */
   bytes?: Buffer
+  /**
+   * The ends of the connection, as 'address:port', if the line says that it is open. `isJoined`: it was opened before its
+   * reader began.
+   */
+  ends?: { client: string; server: string; isJoined: boolean }
+  /** True if the line says that the connection is closed, or was reset. */
+  isClosed?: boolean
 }
 
 /** The type of a TLS handshake record. */

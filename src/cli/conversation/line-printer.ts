@@ -2,6 +2,7 @@
 import type { Option } from '../runner/command.ts'
 import { jsonText, type Output } from '../runner/output.ts'
 import type { Line } from './conversation.ts'
+import { toldLineOf } from './told-line.ts'
 
 export const lineOptions = {
   hex: { type: 'boolean', help: 'prints the bytes of each frame too, field by field, without credentials' },
@@ -42,11 +43,12 @@ export class LinePrinter {
     return this.#writing ?? Promise.resolve()
   }
 
-  print({ sentence, dump, isPing, frame }: Line, origin?: Origin): void {
+  print(line: Line, origin?: Origin): void {
+    const { sentence, dump, isPing } = line
     const { hex, 'no-pings': omitsPings } = this.#values
     if (isPing && omitsPings) return
     const bytes = hex && dump !== '' ? dump : undefined
-    if (this.#out.isJson) this.#add(jsonText({ ...origin, ...frame, sentence, dump: bytes }))
+    if (this.#out.isJson) this.#add(jsonText({ ...origin, ...toldLineOf(line, hex) }))
     else {
       const start = origin === undefined ? '' : `${origin.seconds.toFixed(3).padStart(9)}  [${origin.connection}]  `
       this.#add(start + sentence)

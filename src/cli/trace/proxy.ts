@@ -59,11 +59,14 @@ export class TraceProxy {
 
   #forward(near: Socket): void {
     const [address, port] = [near.remoteAddress ?? 'an unknown address', near.remotePort ?? 'unknown']
-    const onLine = this.#onConnection({ number: ++this.#connections, client: hostPortOf({ host: address, port }) })
-    const report = (sentence: string) => onLine({ sentence, dump: '', isPing: false })
+    const client = hostPortOf({ host: address, port })
+    const onLine = this.#onConnection({ number: ++this.#connections, client })
+    const report = (sentence: string, more: Pick<Line, 'ends' | 'isClosed'> = {}) =>
+      onLine({ sentence, dump: '', isPing: false, ...more })
     const conversation = new Conversation(onLine)
     const far = connect({ ...this.#target, noDelay: true, allowHalfOpen: true })
-    report(`opened by ${address}, port ${port}`)
+    const ends = { client, server: hostPortOf(this.#target), isJoined: false }
+    report(`opened by ${address}, port ${port}`, { ends })
     for (const [from, source, sink] of [
       ['client', near, far],
       ['server', far, near],
@@ -79,7 +82,7 @@ export class TraceProxy {
     }
     near.on('close', () => {
       conversation.end()
-      report('closed')
+      report('closed', { isClosed: true })
     })
   }
 }
