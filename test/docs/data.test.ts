@@ -2,12 +2,9 @@
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
 import { Cache } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { readDocument, testCodeBlocks } from '../support/document.ts'
-import { seededRandom } from '../support/seeded-random.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { FrameCosts } from './frame-costs.ts'
+import { measured } from './frame-costs.ts'
 
 const DIRECTORIES = 1000
 const data = 'x'.repeat(100)
@@ -24,26 +21,20 @@ async function fill(zk: Client): Promise<void> {
   }
 }
 
-/** Measures the rows of the table in virtual time, where each run has the same frames. */
+/** Measures the rows of the table. */
 async function measure(hasPersistentWatches: boolean): Promise<string[]> {
-  const clock = new VirtualClock()
-  const server = await Server.start({ listen: false, clock, random: seededRandom(1) })
-  const options = { dial: server.dial, clock, random: seededRandom(1), sessionTimeout: 40_000 }
   const rows: string[] = []
-  const run = async () => {
-    await using zk = await connect(server.connectString, options)
+  await measured(async ({ virtual, costs, client, other: zk }) => {
     await fill(zk)
-    const costs = new FrameCosts()
-    await using client = await connect(server.connectString, { ...options, onFrame: costs.observe })
     if (!hasPersistentWatches)
-      server.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity, session: client.sessionId })
+      virtual.server.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity, session: client.sessionId })
     costs.take()
     const cache = new Cache(client, '/tree')
     await cache.ready
     expect(cache.size).to.equal(10 * DIRECTORIES)
     const row = async (step: string, change: () => Promise<unknown>) => {
       await change()
-      await new Promise<void>(resolve => void clock.setTimeout(resolve, 100))
+      await virtual.sleep(100)
       rows.push(`${step} | ${costs.take()}`)
     }
     const path = '/tree/directory-0001/new'
@@ -54,13 +45,11 @@ async function measure(hasPersistentWatches: boolean): Promise<string[]> {
       Promise.all(Array.from({ length: 1000 }, () => zk.setData(path, data))),
     )
     await row('another client deletes a node', () => zk.delete(path))
-    server.dropConnections()
+    virtual.server.dropConnections()
     await client.whenConnected()
     await row('reconnect', () => Promise.resolve())
     await row('`close()`', () => cache.close())
-  }
-  await clock.until(run())
-  await server.close()
+  })
   return rows.map(row => `${hasPersistentWatches ? 'from 3.6 on' : '3.4, 3.5'} | ${row}`)
 }
 
@@ -81,8 +70,8 @@ describe('docs/data.md', () => {
   it('lists the measured costs of a Cache', async function () {
     this.timeout(60_000)
     const listed = [...readDocument('docs/data.md').matchAll(/^\| ((?:from 3.6 on|3.4, 3.5) \| .*) \|$/gm)]
-    const measured = [...(await measure(true)), ...(await measure(false))]
-    expect(listed.map(([, row]) => row)).to.deep.equal(measured)
+    const rows = [...(await measure(true)), ...(await measure(false))]
+    expect(listed.map(([, row]) => row)).to.deep.equal(rows)
   })
 
   after(async () => {

@@ -1,6 +1,8 @@
 // Counts the frames of one client, for the tables of costs in the documents.
-import type { ObservedFrame } from '../../src/index.ts'
+import type { Client, ObservedFrame } from '../../src/index.ts'
 import { ReplyHeader, xids } from '../../src/protocol/index.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 /** Counts the frames of one client after its handshake. */
 export class FrameCosts {
@@ -26,4 +28,24 @@ export class FrameCosts {
     this.requests = this.notifications = this.sent = this.read = 0
     return [requests, notifications, sent, read].join(' | ')
   }
+}
+
+export interface Measurement {
+  readonly virtual: VirtualServer
+  readonly costs: FrameCosts
+  /** Its frames are counted. */
+  readonly client: Client
+  readonly other: Client
+}
+
+/** Measures in virtual time, where each run has the same frames. */
+export async function measured(run: (measurement: Measurement) => Promise<unknown>): Promise<void> {
+  const client = { random: seededRandom(1), sessionTimeout: 40_000 }
+  await using virtual = await VirtualServer.start({ random: seededRandom(1), client })
+  const costs = new FrameCosts()
+  const measure = async () => {
+    const other = await virtual.connect()
+    await run({ virtual, costs, other, client: await virtual.connect({ onFrame: costs.observe }) })
+  }
+  await virtual.until(measure())
 }

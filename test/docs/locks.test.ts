@@ -157,7 +157,7 @@ describe('docs/locks.md', () => {
           if (type === opcodes.setWatches) watches += SetWatches.decode(bytes.subarray(HEADER_BYTES)).dataWatches.length
         }
         const work: number[][] = []
-        await using distant = await DistantServer.start(onFrame)
+        await using distant = await DistantServer.at(onFrame)
         const lockOf = (client: Client) => new (Locks[name] ?? expect.fail(name))(client, '/lock')
         const recipe: Recipe = client => {
           const lock = lockOf(client)

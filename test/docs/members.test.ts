@@ -1,44 +1,25 @@
 // Measures the table of costs of docs/data.md that is about members, in virtual time, where each run has the same frames.
 import { expect } from 'chai'
-import { connect, type Client } from '../../src/index.ts'
+import type { Client } from '../../src/index.ts'
 import { Membership, Partitioner, PersistentEphemeral, Services } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { readDocument } from '../support/document.ts'
-import { seededRandom } from '../support/seeded-random.ts'
-import { FrameCosts } from './frame-costs.ts'
+import { measured, type Measurement } from './frame-costs.ts'
 
 /** The number of members, items and instances that are there before the first step. */
 const COUNT = 10
 
-class Measurement {
-  readonly rows: string[] = []
-  readonly #clock: VirtualClock
-  readonly #costs: FrameCosts
-
-  constructor(clock: VirtualClock, costs: FrameCosts) {
-    this.#clock = clock
-    this.#costs = costs
-  }
-
-  async row(recipe: string, step: string, change: () => unknown): Promise<void> {
-    await this.pause()
-    this.#costs.take()
-    await change()
-    await this.pause()
-    this.rows.push(`\`${recipe}\` | ${step} | ${this.#costs.take()}`)
-  }
-
-  async pause(): Promise<void> {
-    await new Promise<void>(resolve => void this.#clock.setTimeout(resolve, 100))
-  }
-}
-
 const names = Array.from({ length: COUNT }, (_, i) => `name-${i}`)
 
-/** @param client its frames are counted */
-async function measure(measurement: Measurement, client: Client, other: Client): Promise<void> {
-  const row = measurement.row.bind(measurement)
+/** Returns the rows of the table. */
+async function measure({ virtual, costs, client, other }: Measurement): Promise<string[]> {
+  const rows: string[] = []
+  const row = async (recipe: string, step: string, change: () => unknown) => {
+    await virtual.sleep(100)
+    costs.take()
+    await change()
+    await virtual.sleep(100)
+    rows.push(`\`${recipe}\` | ${step} | ${costs.take()}`)
+  }
 
   await other.ensurePath('/nodes')
   const node = new PersistentEphemeral('/nodes/node', { data: '12345' })
@@ -86,7 +67,7 @@ async function measure(measurement: Measurement, client: Client, other: Client):
   })
 
   async function ownedBy(id: string): Promise<number> {
-    await measurement.pause()
+    await virtual.sleep(100)
     const owners = await new Partitioner(other, '/shared', names).owners()
     return [...owners.values()].filter(owner => owner === id).length
   }
@@ -104,27 +85,14 @@ async function measure(measurement: Measurement, client: Client, other: Client):
   await row('Services', 'another instance is registered', () => theirs.register(given('another')))
   await row('Services', '`close()`', () => services.close())
   await theirs.close()
+  return rows
 }
 
 describe('docs/data.md', () => {
   it('lists the measured costs of members', async () => {
-    const clock = new VirtualClock()
-    const server = await Server.start({ listen: false, clock, random: seededRandom(1) })
-    const options = { dial: server.dial, clock, random: seededRandom(1), sessionTimeout: 40_000 }
-    const costs = new FrameCosts()
-    const measurement = new Measurement(clock, costs)
-    await clock.until(
-      (async () => {
-        await using other = await connect(server.connectString, options)
-        await using client = await connect(server.connectString, { ...options, onFrame: costs.observe })
-        await measure(measurement, client, other)
-      })(),
-    )
-    await server.close()
+    let rows: string[] = []
+    await measured(async measurement => (rows = await measure(measurement)))
     const listed = [...readDocument('docs/data.md').matchAll(/^\| (`(?:Pers|Memb|Part|Serv)\w+` \| .*) \|$/gm)]
-    expect(listed.map(([, row]) => row)).to.deep.equal(
-      measurement.rows,
-      measurement.rows.map(r => `| ${r} |`).join('\n'),
-    )
+    expect(listed.map(([, row]) => row)).to.deep.equal(rows, rows.map(row => `| ${row} |`).join('\n'))
   })
 })

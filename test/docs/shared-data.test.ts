@@ -1,27 +1,17 @@
 // Measures the table of costs of shared data in docs/data.md. test/docs/data.test.ts runs the code of that page.
 import { expect } from 'chai'
-import { connect } from '../../src/index.ts'
 import { Counter, Lease, Queue, type QueueItem } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { readDocument } from '../support/document.ts'
-import { seededRandom } from '../support/seeded-random.ts'
-import { FrameCosts } from './frame-costs.ts'
+import { measured } from './frame-costs.ts'
 
-/** Measures the rows of the table in virtual time, where each run has the same frames. */
+/** Measures the rows of the table. */
 async function measure(): Promise<string[]> {
-  const clock = new VirtualClock()
-  const server = await Server.start({ listen: false, clock, random: seededRandom(1) })
-  const options = { dial: server.dial, clock, random: seededRandom(1), sessionTimeout: 40_000 }
   const rows: string[] = []
-  const run = async () => {
-    await using other = await connect(server.connectString, options)
-    const costs = new FrameCosts()
-    await using client = await connect(server.connectString, { ...options, onFrame: costs.observe })
+  await measured(async ({ virtual, costs, client, other }) => {
     const row = async (step: string, call: () => Promise<unknown>) => {
       costs.take()
       await call()
-      await new Promise<void>(resolve => void clock.setTimeout(resolve, 10))
+      await virtual.sleep(10)
       rows.push(`${step} | ${costs.take()}`)
     }
     const [counter, theirCounter] = [client, other].map(each => new Counter(each, '/counter')) as [Counter, Counter]
@@ -59,18 +49,16 @@ async function measure(): Promise<string[]> {
     await row('`Lease.tryAcquire()` of a lease that another holder has', () => leaseOf('b').tryAcquire())
     await queue.close()
     await theirs.close()
-  }
-  await clock.until(run())
-  await server.close()
+  })
   return rows
 }
 
 describe('docs/data.md', () => {
   it('lists the measured costs of counters, queues and leases', async () => {
-    const measured = await measure()
+    const rows = await measure()
     const page = readDocument('docs/data.md')
     const table = page.slice(page.indexOf('## What shared data costs')).split('\n## ')[0] ?? ''
     const listed = [...table.matchAll(/^\| (\S.* \| \d+ \| \d+ \| \d+ \| \d+) \|$/gm)].map(([, row]) => row)
-    expect(listed).to.deep.equal(measured)
+    expect(listed).to.deep.equal(rows)
   })
 })

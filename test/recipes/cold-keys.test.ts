@@ -29,7 +29,7 @@ describe('a key that has never been used takes two round trips, however deep it 
   for (const [name, call] of Object.entries(calls))
     for (const chroot of ['', '/chroot'])
       it(`${name}${chroot === '' ? '' : ' below a chroot that does not exist'}`, async () => {
-        await using stage = await DistantServer.start()
+        await using stage = await DistantServer.at()
         const client = (await stage.open()).chroot(chroot === '' ? '/' : chroot)
         for (const depth of [1, 2, 3, 5, 60]) {
           const path = Array.from({ length: depth }, (_, i) => `/level-${depth}-${i}`).join('')

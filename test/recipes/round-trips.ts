@@ -1,9 +1,8 @@
 // Counts round trips in virtual time: each packet takes half a round trip. For the tests of hand-overs.
-import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
+import type { Client, ConnectOptions } from '../../src/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { Machine } from '../simulation/machine.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 /** The time of a round trip, ms. */
 const ROUND_TRIP = 10
@@ -25,50 +24,27 @@ export interface Contender {
 }
 
 /** A server whose clients are half a round trip away. */
-export class DistantServer implements AsyncDisposable {
-  readonly server: Server
-  readonly #clock: VirtualClock
-  readonly #onFrame: ConnectOptions['onFrame']
-  readonly #clients: Client[] = []
-
-  private constructor(clock: VirtualClock, server: Server, onFrame: ConnectOptions['onFrame']) {
-    this.#clock = clock
-    this.server = server
-    this.#onFrame = onFrame
-  }
-
+export class DistantServer extends VirtualServer {
   /** @param onFrame called for each frame of each client */
-  static async start(onFrame?: ConnectOptions['onFrame']): Promise<DistantServer> {
-    const clock = new VirtualClock()
-    return new DistantServer(clock, await Server.start({ clock, listen: false }), onFrame)
+  static async at(onFrame?: ConnectOptions['onFrame']): Promise<DistantServer> {
+    const client = { sessionTimeout: SESSION_TIMEOUT * ROUND_TRIP, onFrame }
+    const distant = new DistantServer({ client, line: ROUND_TRIP })
+    await distant.begin()
+    return distant
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#clock.until(Promise.all(this.#clients.map(client => client.close())))
-    await this.server.close()
-  }
-
-  async open(): Promise<Client> {
-    const dial = new Machine(this.#clock, always).dialThrough(this.server.dial)
-    const onFrame = this.#onFrame
-    const options = { dial, clock: this.#clock, sessionTimeout: SESSION_TIMEOUT * ROUND_TRIP, onFrame }
-    const client = await this.#clock.until(connect(this.server.connectString, options))
-    this.#clients.push(client)
-    return client
+  override get options(): ConnectOptions {
+    return { ...super.options, dial: new Machine(this.clock, always).dialThrough(this.server.dial) }
   }
 
   /** Lets this many round trips pass. */
   pass(roundTrips: number): Promise<void> {
-    return this.#clock.advance(roundTrips * ROUND_TRIP)
+    return this.clock.advance(roundTrips * ROUND_TRIP)
   }
 
   /** The time, in round trips. */
   now(): number {
-    return this.#clock.now() / ROUND_TRIP
-  }
-
-  until<T>(promise: Promise<T>): Promise<T> {
-    return this.#clock.until(promise)
+    return this.clock.now() / ROUND_TRIP
   }
 
   /** Queues contenders, each in its own session. The first one holds the lock. */
@@ -90,11 +66,11 @@ export class DistantServer implements AsyncDisposable {
    * two more round trips have passed.
    */
   async count(begin: () => Promise<unknown>, end?: Promise<unknown>): Promise<number> {
-    const begun = this.#clock.now()
+    const begun = this.clock.now()
     const started = begin()
-    await this.#clock.until(end ?? started)
-    const taken = (this.#clock.now() - begun) / ROUND_TRIP
-    await this.#clock.until(started)
+    await this.until(end ?? started)
+    const taken = (this.clock.now() - begun) / ROUND_TRIP
+    await this.until(started)
     await this.pass(2)
     return taken
   }
@@ -103,9 +79,9 @@ export class DistantServer implements AsyncDisposable {
   async handOvers(contenders: readonly Contender[]): Promise<number[]> {
     const taken: number[] = []
     for (const [i, { held }] of contenders.entries()) {
-      const holder = await this.#clock.until(held)
+      const holder = await this.until(held)
       const next = contenders[i + 1]
-      if (next === undefined) await this.#clock.until(holder.release())
+      if (next === undefined) await this.until(holder.release())
       else taken.push(await this.count(() => holder.release(), next.held))
     }
     return taken

@@ -13,7 +13,7 @@ export interface VirtualOptions extends ServerOptions {
 
 export class VirtualServer implements AsyncDisposable {
   readonly #options: VirtualOptions
-  readonly #clients: Client[] = []
+  readonly clients: Client[] = []
   clock!: VirtualClock
   server!: Server
 
@@ -54,7 +54,7 @@ export class VirtualServer implements AsyncDisposable {
   /** As {@link open}, but lets no time pass: for code that already runs while it does. */
   async connect(options: ConnectOptions = {}, servers = this.server.connectString): Promise<Client> {
     const client = await connect(servers, { ...this.options, ...options })
-    this.#clients.push(client)
+    this.clients.push(client)
     return client
   }
 
@@ -68,6 +68,11 @@ export class VirtualServer implements AsyncDisposable {
     return new Promise(resolve => void this.clock.setTimeout(resolve, ms))
   }
 
+  /** Lets time pass until the clients have cleaned up behind calls that have ended. */
+  async settled(): Promise<void> {
+    await this.until(Promise.all(this.clients.map(client => client.settled())))
+  }
+
   /** The ephemeral nodes of all sessions. */
   get ephemerals(): string[] {
     return this.server.snapshot().sessions.flatMap(({ ephemerals }) => ephemerals)
@@ -76,7 +81,7 @@ export class VirtualServer implements AsyncDisposable {
   /** Ends the faults, closes the clients and the server, and checks that no timer is left. */
   async close(): Promise<void> {
     this.server.faults.clear()
-    await this.until(Promise.all(this.#clients.splice(0).map(client => client.close())))
+    await this.until(Promise.all(this.clients.splice(0).map(client => client.close())))
     await this.server.close()
     await this.clock.advance(this.#options.line ?? 0)
     expect(this.clock.pendingTimers, 'timers').to.equal(0)

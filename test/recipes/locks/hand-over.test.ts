@@ -46,7 +46,7 @@ describe('a hand-over', () => {
   let distant: DistantServer
 
   beforeEach(async () => {
-    distant = await DistantServer.start()
+    distant = await DistantServer.at()
   })
   afterEach(() => distant[Symbol.asyncDispose]())
 

@@ -30,12 +30,12 @@ describe('a hand-over of a TicketMutex', () => {
 
   beforeEach(async () => {
     traffic = { requests: [], notifications: 0, bytes: 0 }
-    distant = await DistantServer.start(count)
+    distant = await DistantServer.at(count)
   })
   afterEach(async () => {
-    const { watches, sessions } = distant.server.snapshot()
-    await distant[Symbol.asyncDispose]()
-    expect([watches, sessions.flatMap(({ ephemerals }) => ephemerals)]).to.deep.equal([[], []])
+    const left = [distant.server.snapshot().watches, distant.ephemerals]
+    await distant.close()
+    expect(left).to.deep.equal([[], []])
   })
 
   const pick = (contenders: readonly Contender[], ...which: number[]): Contender[] =>

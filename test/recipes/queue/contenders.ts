@@ -1,10 +1,10 @@
 // Contenders of one lock, at an embedded server in virtual time.
 import { expect } from 'chai'
-import { connect, type Client } from '../../../src/index.ts'
+import type { Client } from '../../../src/index.ts'
 import { Mutex, TicketMutex, type Held, type MutexOptions } from '../../../src/recipes/index.ts'
-import { Server, type FaultKind } from '../../../src/server/index.ts'
-import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
+import type { FaultKind } from '../../../src/server/index.ts'
 import { turns } from '../public-calls.ts'
+import { VirtualServer } from '../../support/virtual-server.ts'
 
 export interface Contender {
   client: Client
@@ -14,35 +14,25 @@ export interface Contender {
   isHolding: boolean
 }
 
-export class Contenders {
-  readonly clock: VirtualClock
-  readonly server: Server
+export class Contenders extends VirtualServer {
   readonly #lock: 'Mutex' | 'TicketMutex'
-  readonly #clients: Client[] = []
 
-  private constructor(clock: VirtualClock, server: Server, lock: 'Mutex' | 'TicketMutex') {
-    this.clock = clock
-    this.server = server
+  private constructor(lock: 'Mutex' | 'TicketMutex') {
+    super({})
     this.#lock = lock
   }
 
   static async of(lock: 'Mutex' | 'TicketMutex'): Promise<Contenders> {
-    const clock = new VirtualClock()
-    return new Contenders(clock, await Server.start({ clock, listen: false }), lock)
+    const contenders = new Contenders(lock)
+    await contenders.begin()
+    return contenders
   }
 
   /** Fails if a contender has left a node. */
-  async close(): Promise<void> {
-    await this.clock.until(Promise.all(this.#clients.map(client => client.settled())))
+  override async close(): Promise<void> {
+    await this.settled()
     expect(this.nodes).to.deep.equal([])
-    await this.clock.until(Promise.all(this.#clients.map(client => client.close())))
-    await this.server.close()
-  }
-
-  async open(dial = this.server.dial): Promise<Client> {
-    const client = await this.clock.until(connect(this.server.connectString, { dial, clock: this.clock }))
-    this.#clients.push(client)
-    return client
+    await super.close()
   }
 
   lock(client: Client, options: MutexOptions = {}): Mutex | TicketMutex {
@@ -51,7 +41,7 @@ export class Contenders {
 
   /** Creates the directory of the nodes, so that it does not get the ACL of the first contender. */
   async createDirectory(): Promise<void> {
-    await this.clock.until(this.lock(await this.open()).use(() => undefined))
+    await this.until(this.lock(await this.open()).use(() => undefined))
   }
 
   async join(client: Client, options?: MutexOptions): Promise<Contender> {
@@ -75,21 +65,20 @@ export class Contenders {
   }
 
   async release({ held }: Contender): Promise<void> {
-    await this.clock.until((await this.clock.until(held, { within: 60_000 })).release())
+    await this.until((await this.until(held, { within: 60_000 })).release())
   }
 
   /** Fails unless the contender, whose node was deleted, has queued again and holds the lock with another node. */
   async expectNewNode(contender: Contender): Promise<void> {
-    const held = await this.clock.until(contender.held, { within: 60_000 })
+    const held = await this.until(contender.held, { within: 60_000 })
     expect(held.path).not.to.equal(contender.path)
     expect(held.signal.aborted).to.equal(false)
-    await this.clock.until(held.release())
+    await this.until(held.release())
   }
 
   /** The nodes of the contenders, in the order of the queue. */
   get nodes(): string[] {
-    const all = this.server.snapshot().sessions.flatMap(({ ephemerals }) => ephemerals)
-    return all.sort((a, b) => a.slice(-10).localeCompare(b.slice(-10)))
+    return this.ephemerals.sort((a, b) => a.slice(-10).localeCompare(b.slice(-10)))
   }
 
   /** Returns a function that counts the replies to an operation from now on, in all sessions. */

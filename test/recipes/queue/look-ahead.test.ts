@@ -70,7 +70,7 @@ for (const lock of ['Mutex', 'TicketMutex'] as const)
     it('does not hold the lock while the watch on its own node is being set again', async () => {
       const [first] = await all.queueUp(1)
       const faultyDial = new FaultyDial(all.server.dial)
-      const second = await all.join(await all.open(faultyDial.dial))
+      const second = await all.join(await all.open({ dial: faultyDial.dial }))
       const sent = faultyDial.holdRequest(opcodes.getData)
       await first.client.setData(second.path, 'other data')
       await all.clock.until(sent)
