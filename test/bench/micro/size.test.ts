@@ -10,8 +10,8 @@ import { readDocument } from '../../support/document.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 
 /** The largest allowed sizes in bytes: the present ones and a small reserve. Increase them only deliberately. */
-const BUDGET = { minified: 140_600, brotli: 43_900 }
-const WORKER_BUDGET = { minified: 132_400, brotli: 41_400 }
+const BUDGET = { minified: 141_500, brotli: 44_200 }
+const WORKER_BUDGET = { minified: 132_900, brotli: 41_600 }
 
 describe('the size of the client', () => {
   let size: Size
