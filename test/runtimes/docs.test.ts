@@ -172,6 +172,23 @@ describe('docs/runtimes.md', () => {
     expect(await worker.ask('/session')).to.equal(session)
   })
 
+  for (const kind of ['workerd', 'miniflare'])
+    it(`has a Durable Object whose alarm keeps its session without requests: ${kind}`, async () => {
+      const code = (listings.get('keeper.js') ?? '')
+        .replaceAll('localhost:2181', servers)
+        .replace('idleTimeout: 60_000', 'idleTimeout: 3_000')
+        .replaceAll('Date.now() + 5_000', 'Date.now() + 200')
+      await writeFile(join(at.user, 'keeper-kept.js'), code)
+      const script = await bundleWorker(join(at.user, 'keeper-kept.js'))
+      await using worker =
+        kind === 'workerd'
+          ? await RawWorker.start(at.runtimes, script, { durableObject: 'Keeper' })
+          : Worker.start(at.runtimes, script, { durableObjects: { KEEPER: 'Keeper' } })
+      const session = await worker.ask('/session')
+      await delay(5_000) // longer than idleTimeout
+      expect(await worker.ask('/session')).to.equal(session)
+    })
+
   it('has a worker that uses the connect of zkwire with a dial', async () => {
     await using worker = await workerOf('followed.js')
     expect(JSON.parse(await worker.ask('/'))).to.include('zookeeper')

@@ -31,11 +31,12 @@ export class RawWorker implements AsyncDisposable {
     const directory = await mkdtemp(join(tmpdir(), 'workerd-'))
     const port = await freePort()
     await writeFile(join(directory, 'worker.mjs'), script)
+    // Not in memory: workerd 1.20260426 ends itself there when an alarm sets the next one.
     const keeper =
       durableObject === undefined
         ? ''
-        : `, durableObjectNamespaces = [(className = "${durableObject}", uniqueKey = "keeper")],
-           durableObjectStorage = (inMemory = void), bindings = [(name = "KEEPER", durableObjectNamespace = "${durableObject}")]`
+        : `, durableObjectNamespaces = [(className = "${durableObject}", uniqueKey = "keeper", enableSql = true)],
+           durableObjectStorage = (localDisk = "disk"), bindings = [(name = "KEEPER", durableObjectNamespace = "${durableObject}")]`
     await writeFile(
       join(directory, 'config.capnp'),
       `using Workerd = import "/workerd/workerd.capnp";
@@ -47,7 +48,8 @@ export class RawWorker implements AsyncDisposable {
              compatibilityFlags = [${flags.map(flag => `"${flag}"`).join(', ')}],
              globalOutbound = "network"${keeper}
            )),
-           (name = "network", network = (allow = ["private", "local"]))
+           (name = "network", network = (allow = ["private", "local"])),
+           (name = "disk", disk = (path = "${directory}", writable = true))
          ],
          sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]
        );`,
