@@ -66,7 +66,7 @@ describe('docs/locks.md', () => {
     /\/locks\/many\/stock_lock_0000000001/,
     /1000\ntrue\ntwice/,
     /true/,
-    /null/,
+    /null\n5/,
     /from and to/,
     /host-1 leads/,
     /through/,

@@ -12,6 +12,7 @@ import {
 } from './data-worlds.ts'
 import type { Exploration } from './explorer.ts'
 import {
+  bothPermits,
   contention,
   lastTicket,
   leaderElection,
@@ -58,6 +59,7 @@ export const explorations: readonly Bound[] = [
   quick(contention(leaderElection, 2)),
   quick(contention(multiLock, 2)),
   quick(contention(semaphore(1), 2)),
+  quick(contention(bothPermits, 2, working)),
   quick(contention(mixed('kazoo'), 2)),
   quick(contention(mixedAfter('kazoo'), 2)),
   quick(increments(2), 1),
@@ -87,6 +89,8 @@ export const explorations: readonly Bound[] = [
   full(contention(multiLock, 2), 1, ['abort']),
   full(contention(semaphore(1), 2, working), 1),
   full(contention(semaphore(2), 3, working)),
+  full(contention(bothPermits, 2, working), 1),
+  full(contention(bothPermits, 2)),
   full(contention(leaderElection, 2), 1),
   full(contention(mixed('kazoo'), 2), 1),
   full(contention(mixedAfter('kazoo'), 2), 1),

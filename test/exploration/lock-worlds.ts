@@ -144,6 +144,14 @@ export const semaphore = (permits: number): LockWorld => ({
   inner: new Map([[`${PATH}/locks`, kinds.gate]]),
 })
 
+/** The first contender takes both permits at once, and the others take one each. */
+export const bothPermits: LockWorld = {
+  ...semaphore(2),
+  name: 'Semaphore of 2, the first takes both permits',
+  options: nth => ({ permits: nth === 0 ? 2 : 1 }),
+  areDifferent: true,
+}
+
 const election = lockKinds.get('/election')
 
 export const leaderElection: LockWorld = {

@@ -124,6 +124,22 @@ describeInterop('locks with', curators, all => {
     expect(await new Semaphore(all.client, all.path, 2).available()).to.equal(2)
   })
 
+  it('InterProcessSemaphoreV2 counts each permit of a call that takes several', async () => {
+    const [semaphore, kind] = [new Semaphore(all.client, all.path, 3), 'semaphore:3']
+    const two = await semaphore.acquire({ permits: 2 })
+    const node = await all.peer.ask('acquire', kind, all.path, '5000')
+    expect((await semaphore.contenders()).map(({ path }) => path)).to.include.members([two.path, node])
+    const [, other] = all.peers
+    expect(await other?.ask('acquire', kind, all.path, '100')).to.equal('taken')
+    const three = semaphore.acquire({ permits: 3 })
+    await two.release()
+    // The lease of the peer is the fourth node, until it is returned.
+    await until(async () => (await semaphore.contenders()).length === 4)
+    await all.peer.ask('release', kind, all.path)
+    await (await three).release()
+    expect(await semaphore.available()).to.equal(3)
+  })
+
   it('LeaderLatch and LeaderElection have one leader at a time', async () => {
     const candidate = (client: Client) => {
       const election = new LeaderElection(client, all.path)

@@ -1,4 +1,5 @@
 // All locks that the fault tests use, each on a separate path.
+import type { Client } from '../../src/index.ts'
 import {
   EphemeralMutex,
   HerdMutex,
@@ -41,6 +42,24 @@ class ElectionLock extends Lock {
   }
 }
 
+/** A semaphore with three permits, of which each call takes several. */
+class SeveralPermits extends Semaphore {
+  readonly #permits: number
+
+  constructor(client: Client, path: string, permits: number) {
+    super(client, path, 3)
+    this.#permits = permits
+  }
+
+  override acquire(options?: AcquireOptions): Promise<Held> {
+    return super.acquire({ ...options, permits: this.#permits })
+  }
+
+  override tryAcquire(options?: AcquireOptions): Promise<Held | null> {
+    return super.tryAcquire({ ...options, permits: this.#permits })
+  }
+}
+
 /** Makes the read lock in 60 % of the draws, otherwise the write lock. */
 const sides =
   (options?: ReadWriteLockOptions): LockUnderTest['make'] =>
@@ -74,6 +93,14 @@ export const lockKinds: LocksUnderTest = new Map<string, LockUnderTest>([
       make: (client, path) => new Semaphore(client, path, 2),
       kind: kinds.semaphore(2),
       inner: new Map([['/semaphore/locks', kinds.gate]]),
+    },
+  ],
+  [
+    '/permits',
+    {
+      make: (client, path, random) => new SeveralPermits(client, path, Math.ceil(3 * random())),
+      kind: kinds.semaphore(3),
+      inner: new Map([['/permits/locks', kinds.gate]]),
     },
   ],
 ])

@@ -88,6 +88,8 @@ export interface AttemptOptions extends AcquireOptions {
   releaseInBackground?: boolean
   /** The owner of the attempt, for reentrant locks. */
   owner?: unknown
+  /** The number of permits, for semaphores. */
+  permits?: number
 }
 
 /** A session whose lock attempts are recorded. */

@@ -31,6 +31,7 @@ const wrongValues: Readonly<Record<string, readonly unknown[]>> = {
   byContext: [null, 1, 'x'],
   watchOwnNode: [null, 1, 'x'],
   onQueued: [null, 5, 'x', {}],
+  permits: [null, 0, -1, 1.5, NaN, Infinity, '1', 2],
   priority: [null, -1, 1000, 1.5, NaN, '5', 5n],
   concurrency: [null, 0, -1, 1.5, NaN, Infinity, '1'],
   strategy: [null, 5, 'x', 'toString'],
@@ -158,6 +159,7 @@ describe('the options', () => {
       signal: new AbortController().signal,
       ...(!hasNoTimeout && { timeout: 60_000 }),
       ...(takesHold.test(name) && { watchOwnNode: true, onQueued: () => undefined }),
+      ...(/^Semaphore\.(acquire|tryAcquire|use)/.test(name) && { permits: 1 }),
       ...(/^Queue\.put/.test(name) && { priority: 5 }),
       ...(name === 'Services.provider' && {
         ...{ strategy: 'random', errorThreshold: 2, downTime: 5, onInvalidInstance: () => undefined },

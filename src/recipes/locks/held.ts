@@ -5,7 +5,7 @@ import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { Abort, Scope } from '../../runtime/abort.ts'
 import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/index.ts'
 import { RecipeError } from '../node/recipe-error.ts'
-import type { OwnNode } from '../node/own-node.ts'
+import type { Node, OwnNode } from '../node/own-node.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { publishEnd } from './acquiring.ts'
 import { isRevocation } from './revoke.ts'
@@ -146,6 +146,8 @@ export class NodeHeld extends Held {
   /** The lock's path, for errors. */
   protected readonly lock: string
   readonly #ownNode: OwnNode
+  /** The node at {@link path}, and those that are held with it. */
+  readonly #nodes: readonly Node[]
   readonly #leaseLoss: Abort
   readonly #lost = new Abort()
   readonly #revoked = new Abort()
@@ -174,6 +176,7 @@ export class NodeHeld extends Held {
     this.client = client
     this.lock = lock
     this.#ownNode = ownNode
+    this.#nodes = ownNode.nodes
     this.#endHold = holdLease(client)
     this.#acquiredAt = clockOf(client).now()
     this.#leaseLoss = leaseLossOf(client)
@@ -188,7 +191,7 @@ export class NodeHeld extends Held {
   watchOwnNode(): void {
     if (this.#isWatched) return
     this.#isWatched = true
-    void this.#watch()
+    for (const node of this.#nodes) void this.#watch(node)
   }
 
   override get signal(): AbortSignal {
@@ -206,7 +209,7 @@ export class NodeHeld extends Held {
 
   override guard(): Transaction {
     if (!this.#ownNode.isUnique) throw new RecipeError('UNSUPPORTED', this.lock, { detail: NO_GUARD })
-    return this.client.transaction().check(this.path)
+    return this.#nodes.reduce((transaction, { path }) => transaction.check(path), this.client.transaction())
   }
 
   override release(): Promise<void> {
@@ -244,9 +247,9 @@ export class NodeHeld extends Held {
 
   /**
    * Reports the lock as lost, because another client may hold it now.
-   * @param cause undefined if the node was deleted
+   * @param cause undefined if the node at `path` was deleted
    */
-  protected lose(cause: unknown): void {
+  protected lose(cause: unknown, path = this.path): void {
     if (this.#released !== undefined) {
       // The release itself deletes the node, so an end of the session that is reported later says more.
       this.#lossDuringRelease = { cause: this.#lossDuringRelease?.cause ?? cause }
@@ -254,7 +257,7 @@ export class NodeHeld extends Held {
     }
     this.#detach()
     if (this.#lost.isDone) return
-    this.#reportLost(cause)
+    this.#reportLost(cause, path)
     // If the session survives, its node does too, and would block the other contenders.
     const removed = this.#ownNode.remove().finally(this.#endHold)
     inBackground(this.client, removed, this.lock)
@@ -264,11 +267,10 @@ export class NodeHeld extends Held {
     publishEnd(this.client, this.lock, this, this.#acquiredAt, this.#lost)
   }
 
-  #reportLost(cause: unknown): void {
+  #reportLost(cause: unknown, path = this.path): void {
     if (this.#lost.isDone) return
     this.#lost.abort(() => {
-      const known =
-        cause ?? new ZooKeeperError('NONODE', { path: this.path, fate: 'unknown', detail: 'it was deleted' })
+      const known = cause ?? new ZooKeeperError('NONODE', { path, fate: 'unknown', detail: 'it was deleted' })
       const detail = 'another client may hold the lock now (see cause): stop the work that it protects'
       return new RecipeError('LOST', this.lock, { detail, cause: known })
     })
@@ -281,17 +283,17 @@ export class NodeHeld extends Held {
   }
 
   /** Sets a watch again after each event. The czxid shows whether the node is still ours. */
-  async #watch(): Promise<void> {
+  async #watch({ path, czxid }: Node): Promise<void> {
     const { signal } = this.#watching
     // At once, and not after another read: the next event may grant another lock to the same caller.
     const onEvent = ({ type }: WatchEvent) => {
-      if (type === 'NodeDeleted') this.lose(undefined)
+      if (type === 'NodeDeleted') this.lose(undefined, path)
     }
-    const read = (options: ReadOptions) => this.client.exists(this.path, options)
+    const read = (options: ReadOptions) => this.client.exists(path, options)
     const isOurs = async () => {
       const { value: stat, changed } = await readWatched(signal, read, onEvent)
-      if (stat?.czxid !== this.#ownNode.node.czxid) return false
-      if (stat.version > 0 && (await isRevocation(this.client, this.path))) this.#revoked.abort(() => undefined)
+      if (stat?.czxid !== czxid) return false
+      if (stat.version > 0 && (await isRevocation(this.client, path))) this.#revoked.abort(() => undefined)
       await changed
       // The event may be that of a release in flight.
       await this.#released?.catch(() => undefined)
@@ -299,7 +301,7 @@ export class NodeHeld extends Held {
     }
     try {
       while (await retryUntilDone(this.client, isOurs, { signal }));
-      if (!signal.aborted) this.lose(undefined)
+      if (!signal.aborted) this.lose(undefined, path)
     } catch (error) {
       // NOAUTH: the session may not read its own node and gets no events (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but it
       // still holds the lock. The lease reports the end of the session. After any other error the node may be gone, so

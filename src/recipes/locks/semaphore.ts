@@ -1,42 +1,68 @@
 // A lock with a number of permits: that many holders may hold it at the same time.
-import { inBackground, newPace } from '../../client/recipe-support.ts'
+import { checked, inBackground, newPace } from '../../client/recipe-support.ts'
 import { join, parentOf } from '../../protocol/index.ts'
-import { optionsProblem } from '../../options/checks.ts'
+import { mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import { inScope } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
 import type { Children } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { despiteLeftovers, waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { OwnNodes } from '../node/own-nodes.ts'
 import { namesOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
 import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import type { Turn } from '../queue/turn.ts'
 import { HerdWaiter } from '../queue/waiter.ts'
 import { acquiring } from './acquiring.ts'
-import { NodeHeld, type Held, type HoldOptions } from './held.ts'
-import { acquireOptionChecks, Lock, type AcquireOptions } from './lock.ts'
+import { NodeHeld, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
+import { acquireOptionChecks, checkUse, Lock, type AcquireOptions } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
+import { useHeld } from './use-held.ts'
 
 /** Curator calls a permit's node a lease. */
 const leases: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: sequenceAfter('lease-') }
 
-/** A contender in the gate: it waits until there are no more nodes than permits. */
+/**
+ * Options of `acquire`, `tryAcquire` and `use` of a {@link Semaphore}.
+ * @example
+ * const memory = new Semaphore(zk, '/permits/gigabytes', 8)
+ * const options: SemaphoreAcquireOptions = { permits: 3, timeout: 10_000 }
+ * await memory.use(() => memory.available(), options) // => 5
+ */
+export interface SemaphoreAcquireOptions extends AcquireOptions {
+  /**
+   * How many permits the call takes, 1 to `count`: all of them or none. Each has a node of its own, so that every client
+   * counts them. They are released together. If one of the nodes is deleted, all count as lost. Default: 1.
+   */
+  permits?: number | undefined
+}
+
+/**
+ * A contender in the gate, with a node for each permit that it takes. It waits until there are no more nodes than
+ * permits.
+ */
 class PermitWaiter extends HerdWaiter {
   readonly #count: number
 
-  constructor(queue: LockQueue, count: number) {
-    super(queue)
+  constructor(queue: LockQueue, count: number, permits: number) {
+    const others = Array.from({ length: permits - 1 }, () => queue.newNode())
+    super(queue, permits === 1 ? queue.newNode() : new OwnNodes(queue.planOf(), others))
     this.#count = count
   }
 
   /**
-   * Counts all nodes that were created before the own one. So the gate is needed for the order, not for safety.
+   * Counts all nodes, and not only those of holders. So every holder was granted its permits by a list with no more nodes
+   * than permits, which contained the nodes of all holders. The gate is needed for the order, not for safety.
    */
   protected override turnIn({ children }: Children): Turn {
     const isTaken = (name: string) => this.queue.names.sequenceOf(name) !== undefined
-    if (!children.includes(this.ownNode.node.name)) return { status: 'gone' }
+    if (!this.ownNode.nodes.every(({ name }) => children.includes(name))) return { status: 'gone' }
     return children.filter(isTaken).length <= this.#count ? { status: 'first' } : { status: 'waiting', predecessor: '' }
+  }
+
+  protected override async turnInList(signal: AbortSignal): Promise<Turn> {
+    return this.turnIn(await this.queue.list({ signal }))
   }
 
   /** The caller has looked before it entered the gate. */
@@ -52,27 +78,31 @@ interface GateOptions extends HoldOptions {
 }
 
 /**
- * A lock that `count` holders may hold at once, with the nodes of Curator's InterProcessSemaphoreV2. A {@link Mutex}
- * at `<path>/locks` is the gate. Its holder creates a node below `<path>/leases`, waits until at most `count` nodes
- * are there, and leaves the gate. So the semaphore is fair, and only the holder of the gate watches the directory. A
- * semaphore with one permit is Curator's InterProcessSemaphoreMutex.
+ * A lock with `count` permits, of which each holder has one or several. Its nodes are those of Curator's
+ * InterProcessSemaphoreV2. A {@link Mutex} at `<path>/locks` is the gate. Its holder creates a node for each permit below
+ * `<path>/leases`, waits until at most `count` nodes are there, and leaves the gate. So the semaphore is fair, and only
+ * the holder of the gate watches the directory. A semaphore with one permit is Curator's InterProcessSemaphoreMutex.
  *
  * Each client compares with its own number of permits, so give all clients the same. A client with a larger number lets
  * more holders in. A client with a smaller number waits longer in the gate, and delays later contenders even if permits
  * are free for them.
+ *
+ * A call may take several permits at once. A caller that holds some and waits for more can wait for another one that does
+ * the same, for ever.
  * @example
  * const permits = new Semaphore(zk, '/permits', 2)
  * await using held = await permits.acquire()
  * await permits.available() // => 1
  */
 export class Semaphore extends Lock {
-  /** How many holders may hold the lock at once. */
+  /** How many permits there are. */
   readonly count: number
   readonly #gate: Mutex
   readonly #queue: LockQueue
+  readonly #checks: Checks<SemaphoreAcquireOptions>
 
   /**
-   * @param count how many holders may hold the lock at once, 1 or more; the same for all clients
+   * @param count how many permits there are, 1 or more; the same for all clients
    * @throws ZooKeeperError BADARGUMENTS
    */
   constructor(client: Client, path: string, count: number, options: LockOptions = {}) {
@@ -80,13 +110,31 @@ export class Semaphore extends Lock {
     checkArguments('Semaphore', client, path, ...problems)
     super(client, path)
     this.count = count
+    this.#checks = {
+      ...acquireOptionChecks,
+      permits: mustBe(
+        `an integer from 1 to ${count}, the count of the semaphore`,
+        value => Number.isInteger(value) && value >= 1 && value <= count,
+      ),
+    }
     this.#gate = new Mutex(client, join(path, 'locks'), { ...options, lookAhead: false })
     this.#queue = new LockQueue(client, join(path, 'leases'), namesOf(leases), options)
   }
 
-  override acquire(options: AcquireOptions = {}): Promise<Held> {
-    const waiter = new PermitWaiter(this.#queue, this.count)
-    const { onQueued, ...ofHolder } = { ...options }
+  /**
+   * Waits for one permit, or as many as the option `permits` says. The calls are served in the order in which they enter
+   * the gate: one that takes many permits is not overtaken by later ones that take few. Creates missing nodes above the
+   * semaphore. If the call fails, it rejects at once. Its nodes and its watches are then removed in the background.
+   * @throws RecipeError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
+   * SESSIONEXPIRED, NOAUTH
+   * @example
+   * const permits = new Semaphore(zk, '/permits', 5)
+   * await using held = await permits.acquire({ permits: 3, timeout: 10_000 })
+   * await permits.available() // => 2
+   */
+  override async acquire(options: SemaphoreAcquireOptions = {}): Promise<Held> {
+    const { onQueued, permits = 1, ...ofHolder } = checked('acquire', this.path, options, this.#checks)
+    const waiter = new PermitWaiter(this.#queue, this.count, permits)
     const work = async (signal: AbortSignal) => {
       const pace = newPace(this.#queue.client)
       await this.#ensurePath(signal)
@@ -97,33 +145,41 @@ export class Semaphore extends Lock {
         await pace.wait(signal)
       }
     }
-    const waitsFor = (isAnswered: boolean) => (isAnswered ? 'other contenders hold all permits' : undefined)
-    const call = { op: 'acquire', path: this.path, options, checks: acquireOptionChecks, waitsFor }
+    const others = permits === 1 ? 'other contenders hold all permits' : 'other contenders hold too many of the permits'
+    const waitsFor = (isAnswered: boolean) => (isAnswered ? others : undefined)
+    const call = { op: 'acquire', path: this.path, options, checks: this.#checks, waitsFor }
     return acquiring(this.#queue.client, call, waiter, work)
   }
 
   /**
-   * Acquires a permit if one is free. Resolves with null if none is free, or if another contender is in the gate, even
-   * one that only passes through. So some of many simultaneous calls may resolve with null although there are permits
-   * for all. The nodes of a call that resolves with null are removed. Throws as {@link acquire}.
+   * Acquires a permit, or as many as the option `permits` says, if they are free. Resolves with null if they are not, or
+   * if another contender is in the gate, even one that only passes through. So some of many simultaneous calls may
+   * resolve with null although there are permits for all. The nodes of a call that resolves with null are removed. Throws
+   * as {@link acquire}.
    */
-  override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
-    const waiter = new PermitWaiter(this.#queue, this.count)
-    const { onQueued, ...ofHolder } = { ...options }
+  override async tryAcquire(options: SemaphoreAcquireOptions = {}): Promise<Held | null> {
+    const { onQueued, permits = 1, ...ofHolder } = checked('tryAcquire', this.path, options, this.#checks)
+    const waiter = new PermitWaiter(this.#queue, this.count, permits)
     const work = async (signal: AbortSignal) => {
-      if ((await this.#queue.client.retry(() => this.#available(signal), { signal })) === 0) return null
+      if ((await this.#queue.client.retry(() => this.#available(signal), { signal })) < permits) return null
       await this.#ensurePath(signal)
       const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true, onQueued })
       return gate && this.#enter(gate, waiter, { ...ofHolder, signal, waits: false })
     }
     const { client } = this.#queue
-    const call = { op: 'tryAcquire', path: this.path, options, checks: acquireOptionChecks }
+    const call = { op: 'tryAcquire', path: this.path, options, checks: this.#checks }
     return acquiring(client, call, waiter, despiteLeftovers(client, this.path, work))
   }
 
+  override async use<T>(fn: (held: Held) => T | Promise<T>, options: SemaphoreAcquireOptions = {}): Promise<T> {
+    checkUse(this.path, fn, options, this.#checks)
+    const held = await this.acquire(watchingOwnNode(options))
+    return useHeld(this.client, this.path, held, () => fn(held))
+  }
+
   /**
-   * Reads the holders, in the order in which they entered the gate. The last one may still wait for its permit in the
-   * gate. Throws as for other locks.
+   * Reads the holders, in the order in which they entered the gate. A holder of several permits is listed once for each.
+   * The last one may still wait for its permits in the gate. Throws as for other locks.
    * @example
    * const semaphore = new Semaphore(zk, '/permits', 2, { id: 'host-1' })
    * await using held = await semaphore.acquire()

@@ -67,6 +67,11 @@ export class OwnNode {
     return this.#node
   }
 
+  /** This node, and those that are created and removed with it. */
+  get nodes(): readonly Node[] {
+    return [this.node]
+  }
+
   /** True from the reply that names the node until the node is removed. {@link existsAtServer} asks the server. */
   get isKnown(): boolean {
     return this.#node !== undefined

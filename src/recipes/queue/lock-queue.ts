@@ -61,6 +61,12 @@ export interface LockQueueOptions {
   blocks?: Blocks | undefined
 }
 
+/** What is different in the plan of a contender's node. */
+interface NewNode extends Partial<NodePlan> {
+  /** The ten digits at the end of its name. Default: the server appends the next number. */
+  number?: string
+}
+
 export class LockQueue {
   readonly client: Client
   readonly directory: string
@@ -124,14 +130,16 @@ export class LockQueue {
       .sort((a, b) => a.sequence - b.sequence)
   }
 
-  /**
-   * Returns the node of a new contender, which does not exist yet.
-   * @param number the ten digits at the end of its name. Default: the server appends the next number
-   */
-  newNode({ number, ...plan }: { number?: string } & Partial<NodePlan> = {}): OwnNode {
+  /** Returns the node of a new contender, which does not exist yet. */
+  newNode(plan?: NewNode): OwnNode {
+    return new OwnNode(this.planOf(plan))
+  }
+
+  /** Returns how a new contender's node is created. */
+  planOf({ number, ...plan }: NewNode = {}): NodePlan {
     const { client, names, acl } = this
     const uuid = newUuid(client)
-    return new OwnNode({
+    return {
       client,
       path: () => join(this.directory, names.prefix(uuid, client.sessionId) + (number ?? '')),
       needsSession: client.sessionId === 0n && names.prefix(uuid, 0n) !== names.prefix(uuid, 1n),
@@ -143,7 +151,7 @@ export class LockQueue {
       // The server deletes an empty container. The numbers in the next directory of that path start at 0 again.
       directory: { mode: 'container', acl },
       ...plan,
-    })
+    }
   }
 }
 
