@@ -18,8 +18,7 @@ const abortOf = (signal: AbortSignal) => new Promise<void>(resolve => void onAbo
 class Outage extends VirtualServer {
   /** Runs the test, and checks that it has left no session and no timer. */
   static async run(test: (outage: Outage) => Promise<void>): Promise<void> {
-    const outage = new Outage({ client: { sessionTimeout: T, random: seededRandom(1) } })
-    await outage.begin()
+    const outage = await Outage.start({ client: { sessionTimeout: T, random: seededRandom(1) } })
     await outage.until(test(outage))
     expect(outage.server.snapshot().sessions).to.deep.equal([])
     await outage.close()

@@ -28,11 +28,13 @@ class Stage extends VirtualServer {
   #frames: string[] = []
   readonly #opened: Sessions[] = []
 
-  static override async start(): Promise<Stage> {
-    const stage = new Stage({ line: ROUND_TRIP })
-    await stage.begin()
-    stage.machine = new Machine(stage.clock, () => 0.999)
-    return stage
+  constructor() {
+    super({ line: ROUND_TRIP })
+  }
+
+  override async begin(): Promise<void> {
+    await super.begin()
+    this.machine = new Machine(this.clock, () => 0.999)
   }
 
   override async close(): Promise<void> {

@@ -38,7 +38,7 @@ export class VirtualStage implements Stage {
 
   open(servers: readonly string[], sessionTimeout: number, asksLeader: boolean): Promise<Client> {
     const members = servers.map(server => this.#members.find(({ connectString }) => connectString === server) as Member)
-    return this.#ensemble.connect(members, { sessionTimeout, asksLeader })
+    return this.#ensemble.connectAt(members, { sessionTimeout, asksLeader })
   }
 
   cut(server: number, way: Way): void {
@@ -65,7 +65,7 @@ export class VirtualStage implements Stage {
   }
 
   settled<T>(promise: Promise<T>): Promise<T> {
-    return this.#ensemble.settled(promise)
+    return this.#ensemble.until(promise)
   }
 
   close(): Promise<void> {

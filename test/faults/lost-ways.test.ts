@@ -164,9 +164,9 @@ describe('the next client has a lock', () => {
       const syncLimit = 2 + Math.floor(random() * 11)
       const ensemble = await VirtualEnsemble.start({ tickTime: TICK, syncLimit })
       const [follower] = ensemble.others
-      const holder = await ensemble.open([follower], { sessionTimeout: T })
-      const rival = await ensemble.open([ensemble.leader], { sessionTimeout: T })
-      const held = await ensemble.settled(new Mutex(holder, '/lock').acquire())
+      const holder = await ensemble.openAt([follower], { sessionTimeout: T })
+      const rival = await ensemble.openAt([ensemble.leader], { sessionTimeout: T })
+      const held = await ensemble.until(new Mutex(holder, '/lock').acquire())
       const next = new Mutex(rival, '/lock').acquire()
       await ensemble.clock.advance(random() * 3 * T)
       follower.cutOff()

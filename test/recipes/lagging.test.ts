@@ -103,14 +103,14 @@ describe('at a follower that lags,', () => {
       const ensemble = await VirtualEnsemble.start()
       try {
         const [follower] = ensemble.others
-        const writer = await ensemble.open([ensemble.leader])
-        const client = await ensemble.open([follower])
-        const prepared = prepare && (await ensemble.settled(prepare(writer)))
-        await ensemble.settled(client.sync('/'))
+        const writer = await ensemble.openAt([ensemble.leader])
+        const client = await ensemble.openAt([follower])
+        const prepared = prepare && (await ensemble.until(prepare(writer)))
+        await ensemble.until(client.sync('/'))
         follower.lag(500)
-        await ensemble.settled(write(writer, prepared))
-        expect(await ensemble.settled(decide(client))).to.deep.equal(expected)
-        await ensemble.settled(client.settled())
+        await ensemble.until(write(writer, prepared))
+        expect(await ensemble.until(decide(client))).to.deep.equal(expected)
+        await ensemble.until(client.settled())
       } finally {
         await ensemble.close()
       }

@@ -26,11 +26,9 @@ export interface Contender {
 /** A server whose clients are half a round trip away. */
 export class DistantServer extends VirtualServer {
   /** @param onFrame called for each frame of each client */
-  static async at(onFrame?: ConnectOptions['onFrame']): Promise<DistantServer> {
+  static at(onFrame?: ConnectOptions['onFrame']): Promise<DistantServer> {
     const client = { sessionTimeout: SESSION_TIMEOUT * ROUND_TRIP, onFrame }
-    const distant = new DistantServer({ client, line: ROUND_TRIP })
-    await distant.begin()
-    return distant
+    return DistantServer.start({ client, line: ROUND_TRIP })
   }
 
   override get options(): ConnectOptions {

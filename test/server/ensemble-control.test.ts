@@ -37,21 +37,18 @@ describe('an embedded ensemble, controlled as a whole,', () => {
     let ensemble: VirtualEnsemble
 
     beforeEach(async () => (ensemble = await VirtualEnsemble.start()))
-    afterEach(async () => {
-      await ensemble.close()
-      expect(ensemble.clock.pendingTimers).to.equal(0)
-    })
+    afterEach(() => ensemble.close())
 
     it('stops and starts all its servers, with their nodes, sessions and zxids, and a leader at once', async () => {
       const { server, clock } = ensemble
-      const client = await ensemble.open(server.members)
+      const client = await ensemble.openAt(server.members)
       const { stat } = await client.create('/mine', '', { mode: 'ephemeral' })
       await server.stop()
       expect(ensemble.modes).to.deep.equal(['stopped', 'stopped', 'stopped'])
       await clock.advance(60_000)
       await server.start()
       expect(ensemble.modes).to.deep.equal(['follower', 'follower', 'leader'])
-      await ensemble.settled(client.whenConnected())
+      await ensemble.until(client.whenConnected())
       expect((await client.exists('/mine'))?.czxid).to.equal(stat.czxid)
       expect((await client.create('/next')).stat.czxid >> 32n).to.equal(2n)
     })
@@ -59,7 +56,7 @@ describe('an embedded ensemble, controlled as a whole,', () => {
     it('answers nothing while it is paused, and then everything', async () => {
       const { server, clock } = ensemble
       const [follower, slow] = ensemble.others
-      const client = await ensemble.open([follower], { sessionTimeout: 20_000 })
+      const client = await ensemble.openAt([follower], { sessionTimeout: 20_000 })
       // Hears from its leader only a while after the pause.
       slow.lag(300)
       server.pause()
@@ -75,7 +72,7 @@ describe('an embedded ensemble, controlled as a whole,', () => {
 
     it('lets a follower that is paused for a while catch up', async () => {
       const [paused, other] = ensemble.others
-      const client = await ensemble.open([other])
+      const client = await ensemble.openAt([other])
       paused.pause()
       await client.create('/x')
       expect(paused.snapshot().nodes.has('/x')).to.equal(false)
@@ -97,20 +94,20 @@ describe('an embedded ensemble, controlled as a whole,', () => {
 
     it('serves again when each server is resumed for itself after a pause of all, and the other way round', async () => {
       const { server, clock } = ensemble
-      const client = await ensemble.open(server.members, { sessionTimeout: 20_000 })
+      const client = await ensemble.openAt(server.members, { sessionTimeout: 20_000 })
       server.pause()
       for (const member of server.members) member.resume()
-      await ensemble.settled(client.create('/a'))
+      await ensemble.until(client.create('/a'))
       for (const member of server.members) member.pause()
       await clock.advance(6000)
       server.resume()
-      await ensemble.settled(client.retry(() => client.create('/b')))
+      await ensemble.until(client.retry(() => client.create('/b')))
       expect(server.snapshot().sessions.map(({ id }) => id)).to.deep.equal([client.sessionId])
     })
 
     it('expires no session while its leader is paused and has no successor, or while it is stopped', async () => {
       const { server, clock } = ensemble
-      const client = await ensemble.open([ensemble.leader], { sessionTimeout: 4000 })
+      const client = await ensemble.openAt([ensemble.leader], { sessionTimeout: 4000 })
       const { sessionId } = client
       const ids = () => server.snapshot().sessions.map(({ id }) => id)
       const { leader, others } = ensemble
@@ -127,11 +124,11 @@ describe('an embedded ensemble, controlled as a whole,', () => {
     it('closes the connections to one server or to all', async () => {
       const { server } = ensemble
       const [first, second] = ensemble.others
-      const clients = [await ensemble.open([first]), await ensemble.open([second])]
+      const clients = [await ensemble.openAt([first]), await ensemble.openAt([second])]
       first.dropConnections()
       await ensemble.quiet()
       expect(clients.map(({ state }) => state)).to.deep.equal(['suspended', 'connected'])
-      await ensemble.settled(clients[0]?.whenConnected() ?? Promise.resolve())
+      await ensemble.until(clients[0]?.whenConnected() ?? Promise.resolve())
       server.dropConnections()
       await ensemble.quiet()
       expect(clients.map(({ state }) => state)).to.deep.equal(['suspended', 'suspended'])
@@ -152,13 +149,13 @@ describe('an embedded ensemble, controlled as a whole,', () => {
       for (const servers of [0, 16, 2.5])
         expect(await failureOf(Server.start({ servers, listen: false }))).to.have.property('code', 'BADARGUMENTS')
       const pair = await VirtualEnsemble.start({ servers: 2 })
-      const client = await pair.open(pair.server.members)
+      const client = await pair.openAt(pair.server.members)
       await client.create('/x')
       await pair.server.members[0]?.stop()
       await pair.clock.advance(3000)
       expect(pair.modes).to.deep.equal(['stopped', 'looking'])
       await pair.server.members[0]?.start()
-      await pair.settled(client.retry(() => client.setData('/x', '')))
+      await pair.until(client.retry(() => client.setData('/x', '')))
       await pair.close()
       expect(pair.clock.pendingTimers).to.equal(0)
     })

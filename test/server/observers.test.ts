@@ -12,16 +12,13 @@ describe('an observer of an embedded ensemble', () => {
     ensemble = await VirtualEnsemble.start({ observers: 2, onMessage: (each: MemberMessage) => messages.push(each) })
     messages.length = 0
   })
-  afterEach(async () => {
-    await ensemble.close()
-    expect(ensemble.clock.pendingTimers).to.equal(0)
-  })
+  afterEach(() => ensemble.close())
 
   const observer = () => ensemble.server.members[3] as (typeof ensemble.server.members)[number]
 
   it('serves reads and writes of its clients, and gets what is committed as `inform`', async () => {
     expect(ensemble.modes).to.deep.equal(['follower', 'follower', 'leader', 'observer', 'observer'])
-    const client = await ensemble.open([observer()])
+    const client = await ensemble.openAt([observer()])
     expect(client.sessionId >> 56n).to.equal(4n)
     const fired = new Promise<string>(resolve => void client.exists('/x', { watch: ({ type }) => resolve(type) }))
     await client.create('/x', '', { mode: 'ephemeral' })
@@ -35,7 +32,7 @@ describe('an observer of an embedded ensemble', () => {
 
   it('has no vote: writes do not wait for it, and a majority is one of the others', async () => {
     const { server, clock } = ensemble
-    const client = await ensemble.open([ensemble.leader], { sessionTimeout: 20_000 })
+    const client = await ensemble.openAt([ensemble.leader], { sessionTimeout: 20_000 })
     for (const each of server.members.slice(3)) each.cutOff()
     await client.create('/without-observers')
     for (const each of server.members.slice(3)) each.heal()
@@ -46,7 +43,7 @@ describe('an observer of an embedded ensemble', () => {
     const waiting = failureOf(client.create('/no-majority'))
     await clock.advance(UNAWARE + 2 * TICK)
     expect(ensemble.modes).to.deep.equal(['looking', 'looking', 'looking', 'looking', 'looking'])
-    expect(await ensemble.settled(waiting)).to.have.property('fate', 'unknown')
+    expect(await ensemble.until(waiting)).to.have.property('fate', 'unknown')
     server.heal()
     await clock.advance(ELECTION + TICK)
     expect(ensemble.modes).to.deep.equal(['follower', 'follower', 'leader', 'observer', 'observer'])
@@ -54,7 +51,7 @@ describe('an observer of an embedded ensemble', () => {
 
   it('follows the next leader, and catches up when it starts again', async () => {
     const { server, clock } = ensemble
-    const client = await ensemble.open(server.members.slice(0, 2), { sessionTimeout: 20_000 })
+    const client = await ensemble.openAt(server.members.slice(0, 2), { sessionTimeout: 20_000 })
     await observer().stop()
     await client.create('/meanwhile')
     await ensemble.leader.stop()
@@ -63,7 +60,7 @@ describe('an observer of an embedded ensemble', () => {
     await observer().start()
     expect(observer().mode).to.equal('observer')
     expect(observer().snapshot().nodes.has('/meanwhile')).to.equal(true)
-    await ensemble.settled(client.retry(() => client.create('/later')))
+    await ensemble.until(client.retry(() => client.create('/later')))
     expect(observer().snapshot().nodes.has('/later')).to.equal(true)
   })
 

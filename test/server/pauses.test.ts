@@ -28,7 +28,7 @@ describe('a pause of all servers', () => {
   const clients: Client[] = []
 
   afterEach(async () => {
-    await ensemble.settled(Promise.all(clients.splice(0).map(client => client.close())))
+    await ensemble.until(Promise.all(clients.splice(0).map(client => client.close())))
     await ensemble.close()
     expect(ensemble.clock.pendingTimers).to.equal(0)
   })
@@ -61,8 +61,8 @@ describe('a pause of all servers', () => {
           const client = await open()
           const { sessionId } = client
           const container = `/container-${nth}`
-          await ensemble.settled(client.multi([{ create: container, mode: 'container' }, { create: `${container}/a` }]))
-          await ensemble.settled(client.delete(`${container}/a`))
+          await ensemble.until(client.multi([{ create: container, mode: 'container' }, { create: `${container}/a` }]))
+          await ensemble.until(client.delete(`${container}/a`))
           server.pause()
           server.pause()
           await clock.advance(5 * T)
@@ -221,7 +221,7 @@ describe('a follower that has lost its leader', () => {
     const ensemble = await VirtualEnsemble.start()
     const { clock } = ensemble
     const [follower] = ensemble.others
-    const client = await ensemble.open([follower], { sessionTimeout: 2 * T })
+    const client = await ensemble.openAt([follower], { sessionTimeout: 2 * T })
     follower.cutOff()
     for (let i = 0; i < 3; i++) {
       follower.dropConnections()

@@ -14,12 +14,12 @@ describe('the session of a silent client', () => {
   afterEach(() => ensemble.close())
 
   const places: Readonly<Record<string, { options?: ServerOptions; open: () => Promise<Client> }>> = {
-    'of a leader': { open: () => ensemble.open([ensemble.leader]) },
-    'of a follower': { open: () => ensemble.open([ensemble.others[0]]) },
-    'of an observer': { options: { observers: 1 }, open: () => ensemble.open(ensemble.server.members.slice(-1)) },
+    'of a leader': { open: () => ensemble.openAt([ensemble.leader]) },
+    'of a follower': { open: () => ensemble.openAt([ensemble.others[0]]) },
+    'of an observer': { options: { observers: 1 }, open: () => ensemble.openAt(ensemble.server.members.slice(-1)) },
     'that has moved to a follower': {
       async open() {
-        const client = await ensemble.open([ensemble.leader, ensemble.others[0]])
+        const client = await ensemble.openAt([ensemble.leader, ensemble.others[0]])
         ensemble.leader.faults.ignore('ping')
         await ensemble.clock.advance(T)
         expect(ensemble.others[0].stats.received).to.be.above(1)
@@ -28,8 +28,8 @@ describe('the session of a silent client', () => {
     },
     'that has written': {
       async open() {
-        const client = await ensemble.open([ensemble.others[0]])
-        await ensemble.settled(client.create('/own', '', { mode: 'ephemeral' }))
+        const client = await ensemble.openAt([ensemble.others[0]])
+        await ensemble.until(client.create('/own', '', { mode: 'ephemeral' }))
         return client
       },
     },
@@ -39,7 +39,7 @@ describe('the session of a silent client', () => {
       it(`${where} expires after its timeout and two ticks, after a life of ${life} timeouts`, async () => {
         ensemble = await VirtualEnsemble.start(options)
         const { server, clock } = ensemble
-        const others = await Promise.all(server.members.map(member => ensemble.open([member])))
+        const others = await Promise.all(server.members.map(member => ensemble.openAt([member])))
         const client = await open()
         const { sessionId } = client
         await clock.advance(life * T)
@@ -52,8 +52,7 @@ describe('the session of a silent client', () => {
         expect(isThere()).to.equal(true)
         await clock.advance(0.3 * T + 3 * TICK)
         expect([isThere(), hasNode()]).to.deep.equal([false, false])
-        for (const other of others)
-          expect(await outcomeOf(ensemble.settled(other.exists('/')))).to.have.property('czxid')
+        for (const other of others) expect(await outcomeOf(ensemble.until(other.exists('/')))).to.have.property('czxid')
       })
 
   for (const servers of [1, 3])
@@ -65,13 +64,13 @@ describe('the session of a silent client', () => {
       ensemble = await VirtualEnsemble.start({ servers, onTransaction })
       const { server, clock } = ensemble
       const open = () => connect(server.connectString, { dial: server.dial, clock, sessionTimeout: T })
-      const clients = [await ensemble.settled(open()), await ensemble.settled(open())]
+      const clients = [await ensemble.until(open()), await ensemble.until(open())]
       for (const operation of ['ping', 'connect'] as const) server.faults.ignore(operation, { times: Infinity })
       await clock.advance(3 * T)
       expect(server.snapshot().sessions).to.have.length(1)
       server.resume()
       await clock.advance(2 * TICK)
       expect(server.snapshot().sessions).to.have.length(0)
-      await ensemble.settled(Promise.all(clients.map(client => client.close())))
+      await ensemble.until(Promise.all(clients.map(client => client.close())))
     })
 })

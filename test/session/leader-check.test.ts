@@ -330,7 +330,7 @@ describe('a session whose server hears of the leader late', () => {
   /** @param ms how long each message between the first follower and the leader takes */
   async function openAtSlowFollower(ms: number, others: readonly Member[] = []): Promise<void> {
     const follower = ensemble.server.followers[0] as Member
-    client = await ensemble.connect([follower, ...others], {
+    client = await ensemble.connectAt([follower, ...others], {
       sessionTimeout: T,
       onConnectionError: ({ message }) => reasons.push(message),
     })
@@ -342,18 +342,18 @@ describe('a session whose server hears of the leader late', () => {
   it('moves to another one to take a lock', async () => {
     await openAtSlowFollower(1500, ensemble.server.leader && [ensemble.server.leader])
     const start = ensemble.clock.now()
-    const held = await ensemble.settled(new Mutex(client, '/lock').acquire())
+    const held = await ensemble.until(new Mutex(client, '/lock').acquire())
     expect(ensemble.clock.now() - start, 'ms').to.be.below(T)
     expect(held.validFor()).to.be.above(T / 3)
     expect(reasons.map(reason => reason.includes(UNCONFIRMED))).to.deep.equal([true])
-    await ensemble.settled(held.release())
+    await ensemble.until(held.release())
   })
 
   it('connects to it again if there is no other, because a handshake is answered by the leader', async () => {
     await openAtSlowFollower(1500)
-    const held = await ensemble.settled(new Mutex(client, '/lock').acquire())
+    const held = await ensemble.until(new Mutex(client, '/lock').acquire())
     expect(held.validFor()).to.be.above(T / 3)
-    await ensemble.settled(held.release())
+    await ensemble.until(held.release())
   })
 
   it('takes no lock if handshakes take longer than an attempt may, and reports why', async () => {
@@ -362,7 +362,7 @@ describe('a session whose server hears of the leader late', () => {
     const acquiring = failureOf(new Mutex(client, '/lock').acquire({ signal: abort.signal }))
     await ensemble.clock.advance(2 * T)
     abort.abort()
-    expect(await ensemble.settled(acquiring)).to.equal(abort.signal.reason)
+    expect(await ensemble.until(acquiring)).to.equal(abort.signal.reason)
     expect(reasons[0]).to.include(UNCONFIRMED)
     expect(reasons[1]).to.include('connected, but no session within')
   })

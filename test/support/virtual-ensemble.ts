@@ -1,8 +1,9 @@
 // An embedded ensemble of three servers on a virtual clock, and clients of single servers.
-import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
-import { Server, type Member, type ServerOptions } from '../../src/server/index.ts'
-import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { Client, ConnectOptions } from '../../src/index.ts'
+import type { Member } from '../../src/server/index.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
 import { inOrder, seededRandom } from './seeded-random.ts'
+import { VirtualServer, type VirtualOptions } from './virtual-server.ts'
 
 /** The servers' tickTime in milliseconds. */
 export const TICK = 1000
@@ -12,28 +13,9 @@ export const UNAWARE = SYNC_LIMIT * TICK
 /** How long an election takes, in milliseconds. */
 export const ELECTION = 200
 
-export class VirtualEnsemble {
-  readonly clock: VirtualClock
-  readonly server: Server
-  readonly #clients: Client[] = []
-
-  private constructor(clock: VirtualClock, server: Server) {
-    this.clock = clock
-    this.server = server
-  }
-
-  static async start(options: ServerOptions = {}): Promise<VirtualEnsemble> {
-    const clock = new VirtualClock()
-    const server = await Server.start({
-      listen: false,
-      clock,
-      random: () => 0.5,
-      tickTime: TICK,
-      syncLimit: SYNC_LIMIT,
-      servers: 3,
-      ...options,
-    })
-    return new VirtualEnsemble(clock, server)
+export class VirtualEnsemble extends VirtualServer {
+  constructor(options: VirtualOptions = {}) {
+    super({ random: () => 0.5, tickTime: TICK, syncLimit: SYNC_LIMIT, servers: 3, ...options })
   }
 
   /** @throws Error if there is no leader */
@@ -53,32 +35,21 @@ export class VirtualEnsemble {
   }
 
   /** Connects to these servers only, in this order. */
-  open(members: readonly Member[], options: ConnectOptions = {}): Promise<Client> {
-    return this.settled(this.connect(members, options))
+  openAt(members: readonly Member[], options?: ConnectOptions): Promise<Client> {
+    return this.until(this.connectAt(members, options))
   }
 
-  /** Like {@link open}, but lets no time pass. */
-  async connect(members: readonly Member[], options: ConnectOptions = {}): Promise<Client> {
-    const client = await connect(members.map(({ connectString }) => connectString).join(','), {
-      dial: this.server.dial,
-      clock: this.clock,
-      random: inOrder(members.length, seededRandom(this.#clients.length)),
-      sessionTimeout: 10_000,
-      ...options,
-    })
-    this.#clients.push(client)
-    return client
-  }
-
-  /** Lets time pass until the promise settles. */
-  settled<T>(promise: Promise<T>): Promise<T> {
-    return this.clock.until(promise)
+  /** As {@link openAt}, but lets no time pass. */
+  connectAt(members: readonly Member[], options: ConnectOptions = {}): Promise<Client> {
+    const random = inOrder(members.length, seededRandom(this.clients.length))
+    const servers = members.map(({ connectString }) => connectString).join(',')
+    return this.connect({ random, sessionTimeout: 10_000, ...options }, servers)
   }
 
   /** Returns how much time passes until the promise settles. */
   async duration(promise: Promise<unknown>): Promise<number> {
     const startedAt = this.clock.now()
-    await this.clock.until(promise)
+    await this.until(promise)
     return this.clock.now() - startedAt
   }
 
@@ -87,18 +58,13 @@ export class VirtualEnsemble {
     for (let i = 0; i < 5; i++) await settle()
   }
 
-  /** Ends all faults, closes the clients and then the servers. */
-  async close(): Promise<void> {
-    const { server, clock } = this
-    server.faults.clear()
-    server.heal()
-    for (const member of server.members) {
+  /** Ends what separates and delays the servers. */
+  override async close(): Promise<void> {
+    this.server.heal()
+    for (const member of this.server.members) {
       member.faults.clear()
       member.lag(0)
     }
-    const closed = Promise.allSettled(this.#clients.map(client => client.close()))
-    await clock.advance(20_000)
-    await closed
-    await server.close()
+    await super.close()
   }
 }

@@ -11,31 +11,34 @@ export interface VirtualOptions extends ServerOptions {
   readonly line?: number
 }
 
+/** {@link VirtualServer}, or a class that extends it. */
+type Kind<S> = new (options?: VirtualOptions) => S
+
 export class VirtualServer implements AsyncDisposable {
   readonly #options: VirtualOptions
   readonly clients: Client[] = []
   clock!: VirtualClock
   server!: Server
 
-  protected constructor(options: VirtualOptions) {
+  constructor(options: VirtualOptions = {}) {
     this.#options = options
   }
 
-  static async start(options: VirtualOptions = {}): Promise<VirtualServer> {
-    const virtual = new VirtualServer(options)
+  static async start<S extends VirtualServer>(this: Kind<S>, options?: VirtualOptions): Promise<S> {
+    const virtual = new this(options)
     await virtual.begin()
     return virtual
   }
 
   /** Starts a server before each test of the suite, and closes it after the test. */
-  static each(options: VirtualOptions = {}): VirtualServer {
-    const virtual = new VirtualServer(options)
+  static each<S extends VirtualServer>(this: Kind<S>, options?: VirtualOptions): S {
+    const virtual = new this(options)
     beforeEach(() => virtual.begin())
     afterEach(() => virtual.close())
     return virtual
   }
 
-  protected async begin(): Promise<void> {
+  async begin(): Promise<void> {
     const { client: _client, line: _line, ...options } = this.#options
     this.clock = new VirtualClock()
     this.server = await Server.start({ listen: false, clock: this.clock, ...options })
