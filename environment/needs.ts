@@ -276,6 +276,16 @@ export const nodeClients: NpmTools = {
   compiled: 'zookeeper',
 }
 
+/** The clients of other lock services, as npm has them. */
+export const serviceClients = { redlock: '5.0.0-beta.2', ioredis: '5.11.1', etcd3: '1.1.2' }
+
+export const lockClients = npmTools(
+  'services',
+  'npm redlock and etcd3',
+  'the locks of Redis and etcd that programs take from npm',
+  serviceClients,
+)
+
 export const kerberosModule = npmTools('kerberos', 'the npm package kerberos', 'the caller’s part of GSSAPI', {
   kerberos: '7.0.0',
 })
@@ -331,7 +341,7 @@ const siteTools: Need = {
 /** The needs of each script of package.json that runs tests. What is not named here, the script cannot install. */
 export const suites: Readonly<Record<string, readonly Need[]>> = {
   test: [siteTools, zookeeper, jdk],
-  'test:bench': [zookeeper, redisServer, etcdServer, postgresql],
+  'test:bench': [zookeeper, redisServer, etcdServer, postgresql, lockClients],
   'test:browser': [zookeeper, chromium],
   'test:cli': [zookeeper, jdk, curator, kazoo, tcpdump, tshark, tmux, ...shells],
   'test:ensemble': [zookeeper, webFrameworks],

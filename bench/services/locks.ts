@@ -1,6 +1,7 @@
 // `npm run bench -- services`: the locks of other services beside those of ZooKeeper, through one counting proxy.
 // This file: the locks, and what each promises. Pure.
 // May import: bench/measure, bench/output, bench/peers, bench/services/clients, environment.
+import { serviceClients } from '../../environment/needs.ts'
 import type { LibraryName } from '../peers/libraries.ts'
 import type { Protocol } from './framing.ts'
 
@@ -26,8 +27,8 @@ export interface ServiceLock {
   service: ServiceName
   name: string
   how: string
-  /** The program of its contenders: that of a client library of ZooKeeper, or the one of its service. */
-  program: LibraryName | 'own'
+  /** The program of its contenders: that of a client library of ZooKeeper, our own of its service, or that of a package. */
+  program: LibraryName | 'own' | 'npm'
   /** What the program calls it. */
   recipe: string
   /** True if a waiter asks again and again, so that its traffic has no end. */
@@ -44,7 +45,7 @@ export interface ServiceLock {
 const TICK = 500
 /** etcd looks for leases that have expired once in this time, ms. */
 const LEASE_CHECK = 500
-/** The longest pause of a lock of Redis that polls, ms. */
+/** The longest pause of a lock that polls, ms. */
 const POLL = 300
 /** A waiter of PostgreSQL that is notified asks again after this time, ms, in any case. */
 const FALLBACK = 1000
@@ -68,12 +69,18 @@ const zookeeper = (
   bounds: timeout => always(timeout + TICK),
 })
 
-const etcd = (id: string, name: string, how: string, recipe: string): ServiceLock => ({
-  ...{ id, service: 'etcd', name, how, recipe, program: 'own', polls: false },
-  order: 'first come, first served',
-  fence: 'the revision of the key’s creation',
+const etcd = (
+  id: string,
+  name: string,
+  how: string,
+  recipe: string,
+  program: 'own' | 'npm',
+  fence = 'the revision of the key’s creation',
+): ServiceLock => ({
+  ...{ id, service: 'etcd', name, how, recipe, program, fence, polls: recipe === 'poll' },
+  order: recipe === 'poll' ? 'by chance' : 'first come, first served',
   ends: 'the server ends the lease',
-  bounds: timeout => always(Math.ceil(timeout / 1000) * 1000 + LEASE_CHECK),
+  bounds: timeout => always(Math.ceil(timeout / 1000) * 1000 + LEASE_CHECK + (recipe === 'poll' ? POLL : 0)),
 })
 
 const redis = (
@@ -82,8 +89,9 @@ const redis = (
   how: string,
   recipe: string,
   given: Pick<ServiceLock, 'order' | 'ends' | 'bounds'>,
+  program: 'own' | 'npm' = 'own',
 ): ServiceLock => ({
-  ...{ id, service: 'Redis', name, how, recipe, program: 'own', polls: recipe === 'poll' },
+  ...{ id, service: 'Redis', name, how, recipe, program, polls: recipe === 'poll' },
   fence: 'none',
   ...given,
 })
@@ -101,17 +109,42 @@ const postgresql = (
   ...given,
 })
 
+const polled: Pick<ServiceLock, 'order' | 'ends' | 'bounds'> = {
+  order: 'by chance',
+  ends: 'the key expires',
+  bounds: timeout => always(timeout + POLL),
+}
+
 export const locks: readonly ServiceLock[] = [
   zookeeper('mutex', 'Mutex', 'each watches its predecessor, and looks ahead', 'mutex'),
   zookeeper('predecessor', 'Mutex, lookAhead: false', 'each watches its predecessor: the chain', 'predecessor'),
   zookeeper('ticket', 'TicketMutex', 'numbers, without lists', 'ticket'),
   zookeeper('herd', 'HerdMutex', 'all watch the directory', 'herd'),
-  etcd('etcd-mutex', 'Mutex of the client', 'a key under a lease; each watches its predecessor', 'mutex'),
-  redis('redis-poll', 'SET NX PX, polled', 'asks again every 200 to 300 ms, as redlock does', 'poll', {
-    order: 'by chance',
-    ends: 'the key expires',
-    bounds: timeout => always(timeout + POLL),
-  }),
+  etcd('etcd-mutex', 'Mutex of the client', 'a key under a lease; each watches its predecessor', 'mutex', 'own'),
+  etcd(
+    'etcd3-election',
+    `npm etcd3 ${serviceClients.etcd3}, Election`,
+    'a lease for each attempt; each watches its predecessor',
+    'election',
+    'npm',
+  ),
+  etcd(
+    'etcd3-lock',
+    `npm etcd3 ${serviceClients.etcd3}, Lock`,
+    'does not wait; the program asks again every 100 to 300 ms',
+    'poll',
+    'npm',
+    'none: the package does not return the revision',
+  ),
+  redis('redis-poll', 'SET NX PX, polled', 'asks again after a pause, as redlock does', 'poll', polled),
+  redis(
+    'redis-redlock',
+    `npm redlock ${serviceClients.redlock}`,
+    'a script, sent again after 100 to 300 ms',
+    'poll',
+    polled,
+    'npm',
+  ),
   redis('redis-channel', 'SET NX PX, PUBLISH', 'the holder tells all waiters, as in Redisson', 'channel', {
     order: 'by chance: all wake up, and the fastest has it',
     ends: 'the key expires',

@@ -5,9 +5,8 @@ import { runProgram } from '../output/interrupted.ts'
 import { Progress } from '../output/progress.ts'
 import { ensureWritable, write } from '../output/result.ts'
 import { wrap } from '../output/table.ts'
-import { help, parseOptions, type Options } from './options.ts'
-import { choosingPage } from './page.ts'
-import { waitsPicture } from './picture.ts'
+import { help, parseOptions, pathOf, type Options } from './options.ts'
+import { documentsOf } from './documents.ts'
 import { csvOf, type ServicesResult } from './result.ts'
 import { measureServices } from './run.ts'
 
@@ -24,15 +23,12 @@ async function measure(options: Options, { signal }: AbortController, args: read
   const result = await measureServices(options, args, new Progress(process.stderr), signal)
   await write(options.json, JSON.stringify(result, undefined, 1) + '\n')
   await write(options.csv, csvOf(result))
-  if (options.page !== undefined) await write(options.page, choosingPage(result))
-  if (options.picture !== undefined && result.openWorlds.length > 0) await write(options.picture, waitsPicture(result))
+  if (options.docs) for (const [file, text] of Object.entries(documentsOf(result))) await write(pathOf(file), text)
   process.stdout.write(
     [
       ...caveatsOf(result).map(wrap),
       `Took ${result.seconds} s. Result: ${relative('.', options.json)}, and as CSV: ${relative('.', options.csv)}`,
-      options.page === undefined
-        ? 'With --docs, the tables are written to docs/choosing.md.'
-        : `Tables: ${relative('.', options.page)}`,
+      options.docs ? 'Tables: docs/choosing.md' : 'With --docs, the tables are written to docs/choosing.md.',
     ]
       .map(line => `${line}\n`)
       .join(''),

@@ -127,6 +127,9 @@ export async function measureOpenWorld(options: WorldOptions, hold: Hold, second
 
 const SATURATED = { contenders: 10, hold: 5 }
 
+/** The grants a second of a lock whose hand-overs took no time. */
+export const WITHOUT_HAND_OVERS = 1000 / SATURATED.hold
+
 export async function measureSaturation(options: WorldOptions, seconds: number): Promise<Saturation> {
   const { lock } = options
   const { contenders, hold } = SATURATED

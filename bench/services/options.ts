@@ -8,13 +8,12 @@ export interface Options extends ServicesRunOptions {
   /** The files for the result. */
   json: string
   csv: string
-  /** The file for the page. Undefined if it is not written. */
-  page: string | undefined
-  /** The file for the picture of the page. Undefined if it is not written. */
-  picture: string | undefined
+  /** True if the documents that quote the result are written. */
+  docs: boolean
 }
 
-const pathOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+/** @param name a path from the root of the repository */
+export const pathOf = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
 const DEFAULTS = { sessions: '10,20,50,100', steps: '5', cycles: '200', timeout: '4000', seconds: '6' }
 
@@ -35,13 +34,15 @@ ${idLines()}
   --json FILE         write the result to FILE (bench/results/services.json), and as
                       CSV to the same name with .csv
   --docs              write docs/services.json, docs/services.csv and docs/choosing.md
-                      with its picture
+                      with its pictures
   --help              print this help
 `
 
 function idLines(): string {
   const ids = [...locks, ...otherLibraries].map(({ id }) => id)
-  return [ids.slice(0, 4), ids.slice(4, 9), ids.slice(9)].map(line => `${' '.repeat(22)}${line.join(', ')}`).join(',\n')
+  return [ids.slice(0, 6), ids.slice(6, 11), ids.slice(11)]
+    .map(line => `${' '.repeat(22)}${line.join(', ')}`)
+    .join(',\n')
 }
 
 /** @throws UsageError if an option is unknown or its value is invalid */
@@ -70,7 +71,6 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     seconds: seconds === '0' ? 0 : wholeNumber('seconds', seconds),
     json,
     csv: json.replace(/(\.json)?$/, '.csv'),
-    page: docs ? pathOf('docs/choosing.md') : undefined,
-    picture: docs ? pathOf('docs/choosing.svg') : undefined,
+    docs,
   }
 }

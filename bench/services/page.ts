@@ -1,11 +1,16 @@
 // Writes docs/choosing.md from the result of a run. Pure.
 import { median, type Power } from '../measure/statistics.ts'
 import { amount, bytes, figure } from '../output/figures.ts'
-import type { Hold } from './open-world.ts'
-import { FAULTS, locks, otherLibraries, type Fault, type ServiceLock } from './locks.ts'
+import { WITHOUT_HAND_OVERS, type Hold } from './open-world.ts'
+import { FAULTS, locks as allLocks, otherLibraries, type Fault, type ServiceLock } from './locks.ts'
 import { bytesOf, framesOf, growthOf, type ServicesResult } from './result.ts'
 
+/** Returns the locks of the run. An earlier one may lack a lock that has been added. */
+export const locksOf = ({ releases }: ServicesResult): ServiceLock[] =>
+  allLocks.filter(({ id }) => releases.some(({ lock }) => lock === id))
+
 export function choosingPage(result: ServicesResult): string {
+  const locks = locksOf(result)
   const versions = result.services.flatMap(({ name, version }) => (version === undefined ? [] : [`${name} ${version}`]))
   const sizes = [...new Set(result.releases.map(({ size }) => size))]
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)]
@@ -48,7 +53,7 @@ divided by that of ZooKeeper's \`Mutex\`.
 ${releaseTable(result, most)}
 
 A lock that polls has no traffic of a release. It has one of waiting, in the next table. Its hand-over takes as long as the next of the
-waiters sleeps: with ${least} of them ${ms(releaseOf(result, 'redis-poll', least)?.ms)}, with ${most} of them ${ms(releaseOf(result, 'redis-poll', most)?.ms)}.
+waiters sleeps: for \`SET NX PX\` with ${least} of them ${ms(releaseOf(result, 'redis-poll', least)?.ms)}, with ${most} of them ${ms(releaseOf(result, 'redis-poll', most)?.ms)}.
 
 ## Waiting
 
@@ -121,8 +126,66 @@ By these commands in the repository:
 The contenders of etcd, Redis and PostgreSQL are small clients in the repository (\`bench/services/contenders\`), which send what the
 client named in the table sends: Go's for etcd, redlock and Redisson for Redis. Those of ZooKeeper are the ones of \`npm run bench -- peers\`;
 [herd.md](herd.md) compares the locks of its libraries. A round trip is counted with a proxy that delays all bytes.
+${packagesSection(result, most)}
+${byHandSection(result, most)}
 `
 }
+
+/** Says where the packages of npm differ from the small clients. */
+function packagesSection(result: ServicesResult, most: number): string {
+  if (!locksOf(result).some(({ program }) => program === 'npm')) return ''
+  const release = (id: string) => must(releaseOf(result, id, most))
+  const waiting = (id: string) => {
+    const cell = must(result.waiting.findLast(({ lock }) => lock === id))
+    return figure(bytesOf(cell) / cell.size)
+  }
+  return `
+The rows that begin with *npm* are packages themselves. They differ from the small clients:
+
+- **redlock** sends a script (\`EVALSHA\`) where \`SET NX PX\` would do: a waiter moves ${waiting('redis-redlock')} bytes a second, and ${waiting('redis-poll')} with the
+  small client. It gives up after ten attempts, which takes two seconds, unless \`retryCount\` is -1, as here. \`acquire()\` does not renew the
+  lock, and \`using()\` does, 500 ms before it expires.
+- **etcd3** has a \`Lock\` that does not wait: it rejects if another one has the lock, and a program that needs it must ask again. Each attempt grants a
+  lease, and revokes it: ${waiting('etcd3-lock')} bytes a second of each waiter. Its \`Election\` is the queue of Go's client, but with a lease for each attempt.
+  So a release moves ${framesOf(release('etcd3-election'))} frames and not ${framesOf(release('etcd-mutex'))}, and a hand-over takes ${tripsOf(result, 'etcd3-election')} round trips and not ${tripsOf(result, 'etcd-mutex')}.
+`
+}
+
+/** Says how a reader repeats two rows without this repository. */
+function byHandSection(result: ServicesResult, most: number): string {
+  const released = (id: string) => must(releaseOf(result, id, most))
+  const [redis, pg] = [released('redis-list'), released('pg-advisory')]
+  return `## Two rows by hand
+
+The rows of \`BLPOP\` and \`pg_advisory_lock\` can be repeated with the servers' own shells, \`tcpdump\` and \`tshark\`, as root. A release of neither depends on
+the number of contenders, so two are enough. Names are part of the bytes. So these are as long as those of the benchmark, and one character
+shorter for \`psql\`, which also sends the semicolon.
+
+    redis-server --port 7001 --save '' --daemonize yes
+    redis-cli -p 7001 BLPOP ${REDIS_KEY} 0 & sleep 1
+    tcpdump -i lo -U -w redis.pcap port 7001 & sleep 1
+    redis-cli -p 7001 RPUSH ${REDIS_KEY} 1; sleep 1; kill %2
+    tshark -r redis.pcap -Y 'tcp.len > 0' -T fields -e tcp.len     # 61, 50 and 4
+
+These are ${framesOf(redis)} values with ${bytesOf(redis)} bytes, as in the table: the command, the element for the waiter, and the reply. For PostgreSQL, open two shells, \`psql -h 127.0.0.1\`, and in both
+
+    select pg_advisory_lock(hashtext('${PG_NAME}'));
+
+The second one waits. Begin to capture, and release the lock in the first one:
+
+    tcpdump -i lo -U -w pg.pcap port 5432 & sleep 1
+    select pg_advisory_unlock(hashtext('${PG_NAME}'));             -- in the first shell
+    kill %1; tshark -r pg.pcap -d tcp.port==5432,pgsql -Y 'tcp.len > 0' -T fields -e tcp.len -e pgsql.type
+
+    77    Simple query
+    76    Row description,Data row,Command completion,Ready for query
+    73    Row description,Data row,Command completion,Ready for query
+
+These are ${framesOf(pg)} messages with ${bytesOf(pg)} bytes. (A connection with TLS shows neither: add \`sslmode=disable\`.)`
+}
+
+const REDIS_KEY = '/zkwire-bench-redis-list-----001'
+const PG_NAME = '/zkwire-bench-pg-advisory---001'
 
 const NOTHING = '–'
 
@@ -154,6 +217,7 @@ const cold = ({ uncontended }: ServicesResult, id: string): number | string =>
   uncontended.find(({ lock }) => lock === id)?.trips.cold ?? NOTHING
 
 function releaseTable(result: ServicesResult, most: number): string {
+  const locks = locksOf(result)
   const unit = releaseOf(result, 'mutex', most)?.ms ?? NaN
   return table(
     ['service', 'lock', 'woken', 'power of N', 'frames', 'bytes', 'power of N', 'trips', 'ms', 'ratio'],
@@ -182,7 +246,7 @@ function releaseTable(result: ServicesResult, most: number): string {
 }
 
 function waitingSection(result: ServicesResult): string {
-  const rows = locks.flatMap(lock =>
+  const rows = locksOf(result).flatMap(lock =>
     result.waiting
       .filter(each => each.lock === lock.id)
       .slice(-1)
@@ -201,8 +265,10 @@ lock that polls. A waiter of \`LISTEN\` asks once a second in any case, because 
 ${table(['service', 'lock', 'contenders', 'frames a second, each', 'bytes a second, each'], rows)}`
 }
 
-function openSection({ openWorlds, saturations }: ServicesResult): string {
+function openSection(result: ServicesResult): string {
+  const { openWorlds, saturations } = result
   if (saturations.length === 0) return ''
+  const locks = locksOf(result)
   const of = (id: string, hold: Hold) => openWorlds.find(each => each.lock === id && each.hold === hold)
   const waits = (id: string, hold: Hold) => {
     const found = of(id, hold)
@@ -227,26 +293,35 @@ ${table(
 
 ![The wait of the contenders for each lock, when some hold it for long: median, 99th percentile and the longest](choosing.svg)
 `
+  const pictures =
+    openWorlds.length === 0
+      ? ''
+      : `
+
+![Jain’s index of each lock, and the share of its grants that overtook nobody](choosing-fairness.svg)
+
+![The grants a second of each lock, beyond which its queue grows without end](choosing-collapse.svg)`
   return `## Contenders that come and go
 ${openWorlds.length === 0 ? '' : visits}
 ${saturations[0]?.contenders ?? 0} contenders wanted the lock again as soon as they had released it, and held it for 5 ms. With more arrivals than those grants a second
 the queue grows without end: the lock collapses. Jain's index says how evenly the grants were shared out: 1 if each got as many.
 
 ${table(
-  ['service', 'lock', 'grants a second', 'of 200 without hand-overs', 'Jain’s index'],
+  ['service', 'lock', 'grants a second', `of ${WITHOUT_HAND_OVERS} without hand-overs`, 'Jain’s index'],
   locks.map(({ id, service, name }) => {
     const found = saturations.find(({ lock }) => lock === id)
     return [
-      ...[service, name, figure(found?.perSecond), percent(found && found.perSecond / 200)],
+      ...[service, name, figure(found?.perSecond), percent(found && found.perSecond / WITHOUT_HAND_OVERS)],
       found?.jain.toFixed(2) ?? NOTHING,
     ]
   }),
-)}`
+)}${pictures}`
 }
 
 const FAULT_NAMES: Record<Fault, string> = { kill: 'killed', stop: 'stopped', cut: 'cut off' }
 
-function crashTable({ crashes }: ServicesResult): string {
+function crashTable(result: ServicesResult): string {
+  const { crashes } = result
   const cell = (lock: ServiceLock, fault: Fault): string => {
     const found = crashes.find(each => each.lock === lock.id && each.fault === fault)
     if (found === undefined) return NOTHING
@@ -257,14 +332,17 @@ function crashTable({ crashes }: ServicesResult): string {
   }
   return table(
     ['service', 'lock', ...FAULTS.map(fault => `${FAULT_NAMES[fault]}: median, longest (promised)`)],
-    [...locks, ...otherLibraries].map(lock => [lock.service, lock.name, ...FAULTS.map(fault => cell(lock, fault))]),
+    [...locksOf(result), ...otherLibraries].map(lock => [
+      ...[lock.service, lock.name],
+      ...FAULTS.map(fault => cell(lock, fault)),
+    ]),
   )
 }
 
 function leaderSection({ leaderLosses }: ServicesResult): string {
   if (leaderLosses.length === 0) return ''
   const rows = leaderLosses.map(({ lock, times, elections }) => {
-    const { service, name } = must(locks.find(({ id }) => id === lock))
+    const { service, name } = must(allLocks.find(({ id }) => id === lock))
     return [service, name, figure(median(times) / 1000), figure(Math.max(...times) / 1000), elections]
   })
   return `With three servers, the leader was killed, and the holder released at that moment. Seconds until the next contender had the lock, of

@@ -1,6 +1,8 @@
 // One lock of one service: contenders in a program of their own, and a counting proxy for each of them.
 import { fileURLToPath } from 'node:url'
 import { setTimeout as delay } from 'node:timers/promises'
+import { installTools } from '../../environment/installed-tools.ts'
+import { lockClients } from '../../environment/needs.ts'
 import { descendantsOf, isAsleep } from '../../environment/procfs.ts'
 import { Driver, type Command } from '../peers/driver.ts'
 import { provide } from '../peers/provide.ts'
@@ -8,17 +10,22 @@ import { CountingProxy, nothingPassed, type Passed } from './counting-proxy.ts'
 import { protocols, type ServiceLock, type ServiceName } from './locks.ts'
 import type { Service } from './servers.ts'
 
-const own: Record<Exclude<ServiceName, 'ZooKeeper'>, string> = {
-  Redis: 'redis.ts',
-  etcd: 'etcd.ts',
-  PostgreSQL: 'postgresql.ts',
+/** The programs in `contenders`. Those of `npm` get the folder of the packages. */
+const programs: Record<'own' | 'npm', Partial<Record<ServiceName, string>>> = {
+  own: { Redis: 'redis.ts', etcd: 'etcd.ts', PostgreSQL: 'postgresql.ts' },
+  npm: { Redis: 'redlock.ts', etcd: 'etcd3.ts' },
 }
 
 /** @throws Error that says why the library of the contenders cannot be had */
 export async function commandOf({ program, service }: ServiceLock): Promise<Command> {
-  if (program !== 'own') return (await provide(program, {})).command
-  if (service === 'ZooKeeper') throw new Error('the contenders of ZooKeeper are those of its libraries')
-  return [process.execPath, '--import', 'tsx', fileURLToPath(new URL(`contenders/${own[service]}`, import.meta.url))]
+  if (program !== 'own' && program !== 'npm') return (await provide(program, {})).command
+  const file = programs[program][service]
+  if (file === undefined) throw new Error(`no program has contenders of ${service}`)
+  const path = fileURLToPath(new URL(`contenders/${file}`, import.meta.url))
+  return [
+    ...[process.execPath, '--import', 'tsx', path],
+    ...(program === 'npm' ? [await installTools(lockClients)] : []),
+  ] as const
 }
 
 /** The interval between two looks at the traffic, ms. */

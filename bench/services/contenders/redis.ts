@@ -4,9 +4,8 @@
 import { randomUUID } from 'node:crypto'
 import { serve } from '../../peers/drivers/lines.ts'
 import { RedisConnection } from '../clients/redis.ts'
+import { pauseOfPoll } from './pause.ts'
 
-/** The pause between two attempts, ms: at least the first, and at random up to the second more, as redlock 5 has it. */
-const RETRY = { delay: 200, jitter: 100 }
 /** The holder renews three times in the time that the key lives. */
 const RENEWALS = 3
 
@@ -40,8 +39,7 @@ await serve(async (address, timeToLive) => {
   const recipes: Record<string, (key: string) => Promise<() => Promise<void>>> = {
     /** Asks again after a pause. */
     poll: async key => {
-      while (!(await attempt(key)))
-        await new Promise(resolve => setTimeout(resolve, RETRY.delay + Math.random() * RETRY.jitter))
+      while (!(await attempt(key))) await pauseOfPoll()
       return held(key, release)
     },
     /** Is told by the holder, and asks again when the key expires: as Redisson does. */

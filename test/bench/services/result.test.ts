@@ -106,7 +106,7 @@ describe('the locks of bench:services', () => {
 
   it('are chosen by --only, which refuses others', () => {
     expect(parseOptions(['--only', 'mutex,pg-advisory', '--timeout', '0'])).to.deep.include({
-      ...{ only: ['mutex', 'pg-advisory'], timeout: 0, page: undefined },
+      ...{ only: ['mutex', 'pg-advisory'], timeout: 0, docs: false },
     })
   })
 
