@@ -9,22 +9,27 @@ import { sharedServer } from '../support/shared-server.ts'
 
 const script = fileURLToPath(new URL('function-process.ts', import.meta.url))
 
-/** How long the process is stopped, ms, and its idleTimeout. The session timeout is 4 s. */
-const freezes: readonly [freeze: number, idleTimeout?: string][] = [
-  [500],
-  [2_500],
-  [6_000],
-  [6_000, '0'],
-  [6_000, '1000'],
+/** How long the process is stopped, and its session timeout, ms. */
+const freezes: readonly [freeze: number, sessionTimeout: number, idleTimeout?: string][] = [
+  [500, 4_000],
+  [2_500, 4_000],
+  [5_000, 4_000],
+  [5_000, 4_000, '0'],
+  [5_000, 4_000, '1000'],
+  [5_000, 10_000],
+  [60_000, 4_000],
+  [60_000, 10_000],
+  [60_000, 4_000, '0'],
+  [60_000, 4_000, '1000'],
 ]
 
 describe('a process with Sessions that is stopped and continued', () => {
   it('is served at the first call, however long it was stopped', () =>
     Promise.all(
-      freezes.map(async ([freeze, idleTimeout = '']) => {
+      freezes.map(async ([freeze, sessionTimeout, idleTimeout = '']) => {
         const { connectString } = await sharedServer()
-        const path = `/frozen-${freeze}-${idleTimeout}`
-        const args = ['--import', 'tsx', script, connectString, path, idleTimeout]
+        const path = `/frozen-${freeze}-${sessionTimeout}-${idleTimeout}`
+        const args = ['--import', 'tsx', script, connectString, path, `${sessionTimeout}`, idleTimeout]
         const invoked = new SubprocessRpc(process.execPath, args)
         const pid = Number(await invoked.request('pid'))
         process.kill(pid, 'SIGSTOP')
@@ -38,5 +43,5 @@ describe('a process with Sessions that is stopped and continued', () => {
         await until(async () => (await zk.getChildren(path)).children.length === 0)
         await zk.deleteRecursive(path)
       }),
-    )).timeout(120_000)
+    )).timeout(240_000)
 })

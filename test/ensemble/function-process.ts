@@ -3,9 +3,9 @@ import { createInterface } from 'node:readline'
 import { Sessions, type Client } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 
-const [servers = '', path = '', idleTimeout = ''] = process.argv.slice(2)
+const [servers = '', path = '', sessionTimeout = '', idleTimeout = ''] = process.argv.slice(2)
 const sessions = new Sessions(servers, {
-  sessionTimeout: 4_000,
+  sessionTimeout: Number(sessionTimeout),
   idleTimeout: idleTimeout === '' ? undefined : Number(idleTimeout),
 })
 const lock = (client: Client) => new Mutex(client, path)
