@@ -1,12 +1,11 @@
 // Checks docs/connect.md: each option is in its table with its true default, and the table of states says what happens.
 import { expect } from 'chai'
-import { connect, type Client, type WatchEvent, type ZooKeeperError } from '../../src/index.ts'
+import type { Client, WatchEvent, ZooKeeperError } from '../../src/index.ts'
 import { nodeSettingsOf } from '../../src/client/node.ts'
 import { Mutex } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { readDocument } from '../support/document.ts'
 import { failureOf } from '../support/settled.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 const codeOfFailure = async (call: Promise<unknown>) => ((await failureOf(call)) as ZooKeeperError).code
 
@@ -46,17 +45,9 @@ describe('docs/connect.md', () => {
   })
 
   describe('the table of states', () => {
-    const clock = new VirtualClock()
-    let server: Server
+    const virtual = VirtualServer.each({ client: { sessionTimeout: 6_000 } })
     let zk: Client
-    beforeEach(async () => {
-      server = await Server.start({ listen: false, clock })
-      zk = await connect(server.connectString, { dial: server.dial, clock, sessionTimeout: 6_000 })
-    })
-    afterEach(async () => {
-      await clock.until(zk.close())
-      await server.close()
-    })
+    beforeEach(async () => (zk = await virtual.connect()))
 
     it('has a row for each state', () => {
       const states = rowsUnder('States').flatMap(([cell = '']) =>
@@ -71,32 +62,32 @@ describe('docs/connect.md', () => {
       const events: WatchEvent[] = []
       await zk.exists('/app', { watch: event => void events.push(event) })
       const inFlight = codeOfFailure(zk.getData('/lock'))
-      await server.stop()
-      expect(await clock.until(inFlight)).to.equal('CONNECTIONLOSS')
+      await virtual.server.stop()
+      expect(await virtual.until(inFlight)).to.equal('CONNECTIONLOSS')
       const queued = zk.create('/app')
-      await clock.advance(500)
+      await virtual.clock.advance(500)
       expect(zk.state).to.equal('suspended')
       expect(held.signal.aborted).to.equal(false)
-      await server.start()
-      await clock.until(queued)
+      await virtual.server.start()
+      await virtual.until(queued)
       expect(events.map(({ type }) => type)).to.deep.equal(['NodeCreated'])
       expect(held.signal.aborted).to.equal(false)
     })
 
     it('is right about a connection that is lost for longer', async () => {
       const held = await new Mutex(zk, '/lock').acquire()
-      await server.stop()
-      await clock.advance(100)
+      await virtual.server.stop()
+      await virtual.clock.advance(100)
       const queued = codeOfFailure(zk.exists('/app'))
-      await clock.advance(6_000)
+      await virtual.clock.advance(6_000)
       expect(await queued).to.equal('CONNECTIONLOSS')
       expect(await codeOfFailure(zk.exists('/app'))).to.equal('CONNECTIONLOSS')
       expect([zk.state, zk.validFor(), held.signal.aborted, zk.leaseSignal.aborted]).to.deep.equal([
         ...['suspended', 0],
         ...[true, true],
       ])
-      await server.start()
-      await clock.until(zk.whenConnected())
+      await virtual.server.start()
+      await virtual.until(zk.whenConnected())
       expect(held.signal.aborted).to.equal(true)
     })
 
@@ -104,8 +95,8 @@ describe('docs/connect.md', () => {
       const held = await new Mutex(zk, '/lock').acquire()
       const events: WatchEvent[] = []
       await zk.exists('/app', { watch: event => void events.push(event) })
-      server.expireSession(zk.sessionId)
-      await clock.until(new Promise(resolve => zk.on('state', state => state === 'expired' && resolve(state))))
+      virtual.server.expireSession(zk.sessionId)
+      await virtual.until(new Promise(resolve => zk.on('state', state => state === 'expired' && resolve(state))))
       expect(await codeOfFailure(zk.exists('/app'))).to.equal('SESSIONEXPIRED')
       expect(events.map(({ type }) => type)).to.deep.equal(['Session'])
       expect(held.signal.aborted).to.equal(true)

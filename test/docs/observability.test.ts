@@ -10,8 +10,8 @@ import ts from '@typescript/typescript6'
 import { connect } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/index.ts'
 import { readDocument, testCodeBlocks } from '../support/document.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 const page = readDocument('docs/observability.md')
 
@@ -139,10 +139,10 @@ describe('docs/observability.md', () => {
 
   it('has an example that writes one line for an outage, however many attempts fail', async () => {
     const lines = await logged()
-    const clock = new VirtualClock()
-    await using server = await Server.start({ listen: false, clock })
+    await using virtual = await VirtualServer.start()
+    const { server, clock } = virtual
     await server.stop()
-    const connecting = connect(server.connectString, { dial: server.dial, clock, connectTimeout: 60_000 })
+    const connecting = virtual.connect({ connectTimeout: 60_000 })
     await clock.advance(10_000)
     await server.start()
     const zk = await clock.until(connecting)
@@ -155,6 +155,5 @@ describe('docs/observability.md', () => {
     const [first, second] = [Number(told[1]?.['failures']), Number(told[3]?.['failures'])]
     expect(Math.min(first, second)).to.be.above(3)
     expect(first + second).to.equal(zk.stats.disconnects)
-    await clock.until(zk.close())
   })
 })

@@ -59,7 +59,10 @@ export class Fixture {
       fixture.path = `/${name}-${++run}`
       await fixture.run(() => fixture.#setUp())
     })
-    afterEach(() => fixture.run(() => fixture.#tearDown()))
+    afterEach(async () => {
+      await fixture.run(() => fixture.#tearDown())
+      await fixture.server.close()
+    })
     return fixture
   }
 
@@ -77,7 +80,6 @@ export class Fixture {
     await this.sessions.close()
     await this.observer.deleteRecursive(this.path)
     await this.observer.close()
-    await this.server.close()
     expect(left, 'nodes after the test').to.deep.equal([])
     expect(watches, 'watches after the test').to.equal(this.watchesBefore)
   }

@@ -2,11 +2,10 @@
 import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Client, ConnectOptions, Dial } from '../../src/index.ts'
 import { systemClock, type Clock } from '../../src/runtime/clock.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { fastRetry } from '../support/fast-retry-clock.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 export interface ServerUnderTest {
   readonly connectString: string
@@ -31,21 +30,11 @@ export interface ServerUnderTest {
  * An embedded server for one test. Virtual time advances only when the test has nothing else to do, so a test never
  * waits.
  */
-export class EmbeddedServer implements ServerUnderTest {
-  readonly server: Server
-  readonly clock: VirtualClock
-  readonly options: ConnectOptions
+export class EmbeddedServer extends VirtualServer implements ServerUnderTest {
   readonly fastRetryOptions = {}
 
-  private constructor(server: Server, clock: VirtualClock) {
-    this.server = server
-    this.clock = clock
-    this.options = { dial: server.dial, clock, random: seededRandom(1) }
-  }
-
-  static async open(): Promise<EmbeddedServer> {
-    const clock = new VirtualClock()
-    return new EmbeddedServer(await Server.start({ listen: false, clock }), clock)
+  static open(): Promise<EmbeddedServer> {
+    return EmbeddedServer.start({ client: { random: seededRandom(1) } })
   }
 
   get connectString(): string {
@@ -69,12 +58,7 @@ export class EmbeddedServer implements ServerUnderTest {
   }
 
   run<T>(work: () => T | Promise<T>): Promise<T> {
-    return this.clock.until(Promise.resolve().then(work))
-  }
-
-  async close(): Promise<void> {
-    await this.server.close()
-    if (this.clock.pendingTimers > 0) throw new Error(`${this.clock.pendingTimers} timers are still pending`)
+    return this.until(Promise.resolve().then(work))
   }
 }
 

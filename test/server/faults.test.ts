@@ -1,96 +1,82 @@
 // Several faults of the embedded server at once, their release, their cancellation, and invalid arguments.
 import { expect } from 'chai'
-import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
+import { ZooKeeperError, type Client } from '../../src/index.ts'
 import { Server, type FaultKind, type FaultMatch } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 describe('faults of an embedded server', () => {
-  let clock: VirtualClock
-  let server: Server
+  const virtual = VirtualServer.each()
   let zk: Client
-
-  beforeEach(async () => {
-    clock = new VirtualClock()
-    server = await Server.start({ listen: false, clock })
-    zk = await connect(server.connectString, { dial: server.dial, clock })
-  })
-
-  afterEach(async () => {
-    server.faults.clear()
-    await clock.until(zk.close())
-    await server.close()
-    expect(clock.pendingTimers).to.equal(0)
-  })
+  beforeEach(async () => (zk = await virtual.connect()))
 
   /** The outcomes of `count` calls, one after another: the code of the error, or 'OK'. */
   async function codesOf(count: number): Promise<string[]> {
     const codes: string[] = []
     while (codes.length < count) {
-      const outcome = await clock.until(outcomeOf(zk.exists('/')))
+      const outcome = await virtual.until(outcomeOf(zk.exists('/')))
       codes.push(outcome instanceof ZooKeeperError ? outcome.code : 'OK')
     }
     return codes
   }
 
   it('delay a reply until release(), if that is before the end of the delay', async () => {
-    const fault = server.faults.delay('exists', 100_000)
-    const before = clock.now()
+    const fault = virtual.server.faults.delay('exists', 100_000)
+    const before = virtual.clock.now()
     const answers = Promise.all([zk.exists('/'), zk.getData('/')])
-    await clock.until(fault.triggered)
+    await virtual.until(fault.triggered)
     const isAnswered = trackSettled(answers)
-    await clock.advance(1000)
+    await virtual.clock.advance(1000)
     expect(isAnswered()).to.equal(false)
     fault.release()
-    await clock.until(answers)
-    expect(clock.now() - before).to.equal(1000)
+    await virtual.until(answers)
+    expect(virtual.clock.now() - before).to.equal(1000)
   })
 
   it('hold a reply also if the session ends meanwhile, and close the connection after its release', async () => {
-    const fault = server.faults.hold('getData')
+    const fault = virtual.server.faults.hold('getData')
     const reading = outcomeOf(zk.getData('/'))
-    await clock.until(fault.triggered)
-    server.expireSession(zk.sessionId)
-    await clock.advance(100)
+    await virtual.until(fault.triggered)
+    virtual.server.expireSession(zk.sessionId)
+    await virtual.clock.advance(100)
     expect(zk.state).to.equal('connected')
     fault.release()
-    expect(await clock.until(reading)).to.have.property('stat')
-    await clock.advance(5000)
+    expect(await virtual.until(reading)).to.have.property('stat')
+    await virtual.clock.advance(5000)
     expect(zk.state).to.equal('expired')
   })
 
   it('delay the replies of two connections independently', async () => {
-    const other = await connect(server.connectString, { dial: server.dial, clock })
-    server.faults.delay('exists', 500, { times: 2 })
+    const other = await virtual.connect()
+    virtual.server.faults.delay('exists', 500, { times: 2 })
     const times: number[] = []
-    const start = clock.now()
-    const note = () => times.push(clock.now() - start)
+    const start = virtual.clock.now()
+    const note = () => times.push(virtual.clock.now() - start)
     const first = zk.exists('/').then(note)
-    await clock.advance(300)
+    await virtual.clock.advance(300)
     const second = other.exists('/').then(note)
-    await clock.until(Promise.all([first, second]))
+    await virtual.until(Promise.all([first, second]))
     expect(times).to.deep.equal([500, 800])
-    await clock.until(other.close())
   })
 
   it('send the delayed replies when they are cleared', async () => {
-    const fault = server.faults.delay('exists', 100_000)
-    const before = clock.now()
+    const fault = virtual.server.faults.delay('exists', 100_000)
+    const before = virtual.clock.now()
     const answer = zk.exists('/')
-    await clock.until(fault.triggered)
-    server.faults.clear()
-    await clock.until(answer)
-    expect(clock.now() - before).to.equal(0)
+    await virtual.until(fault.triggered)
+    virtual.server.faults.clear()
+    await virtual.until(answer)
+    expect(virtual.clock.now() - before).to.equal(0)
   })
 
   it('do not happen after their release, and later faults apply instead', async () => {
-    const held = server.faults.hold('exists', { times: Infinity })
+    const held = virtual.server.faults.hold('exists', { times: Infinity })
     const answer = zk.exists('/')
-    await clock.until(held.triggered)
+    await virtual.until(held.triggered)
     held.release()
-    await clock.until(answer)
-    server.faults.hold('exists').release()
-    server.faults.replace('exists', 'THROTTLEDOP')
+    await virtual.until(answer)
+    virtual.server.faults.hold('exists').release()
+    virtual.server.faults.replace('exists', 'THROTTLEDOP')
     expect(await codesOf(2)).to.deep.equal(['THROTTLEDOP', 'OK'])
   })
 
@@ -98,64 +84,64 @@ describe('faults of an embedded server', () => {
     for (const first of [0, 1] as const) {
       const replies: string[] = []
       const record = (name: string, reply: Promise<unknown>) => void reply.then(() => replies.push(name))
-      const held = [server.faults.hold('exists'), server.faults.hold('getData')] as const
+      const held = [virtual.server.faults.hold('exists'), virtual.server.faults.hold('getData')] as const
       record('exists', zk.exists('/'))
       record('between', zk.sync('/'))
       record('getData', zk.getData('/'))
       record('after', zk.sync('/'))
-      await clock.until(Promise.all(held.map(({ triggered }) => triggered)))
+      await virtual.until(Promise.all(held.map(({ triggered }) => triggered)))
       held[first].release()
-      await clock.advance(0)
+      await virtual.clock.advance(0)
       expect(replies).to.deep.equal(first === 0 ? ['exists', 'between'] : [])
       held[1 - first]?.release()
-      await clock.advance(0)
+      await virtual.clock.advance(0)
       expect(replies).to.deep.equal(['exists', 'between', 'getData', 'after'])
     }
   })
 
   it('cut only after all held replies, which can be released one by one', async () => {
-    const [first, second] = [server.faults.hold('exists'), server.faults.hold('getData')]
+    const [first, second] = [virtual.server.faults.hold('exists'), virtual.server.faults.hold('getData')]
     const answers = [outcomeOf(zk.exists('/')), outcomeOf(zk.getData('/'))] as const
-    await clock.until(Promise.all([first.triggered, second.triggered]))
-    const cut = server.faults.cutAfter(0)
+    await virtual.until(Promise.all([first.triggered, second.triggered]))
+    const cut = virtual.server.faults.cutAfter(0)
     const later = outcomeOf(zk.sync('/'))
-    await clock.until(cut.triggered)
+    await virtual.until(cut.triggered)
     first.release()
-    expect(await clock.until(answers[0])).to.include({ ephemeralOwner: 0n })
+    expect(await virtual.until(answers[0])).to.include({ ephemeralOwner: 0n })
     second.release()
-    expect(await clock.until(answers[1])).to.have.property('stat')
-    expect(await clock.until(later)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+    expect(await virtual.until(answers[1])).to.have.property('stat')
+    expect(await virtual.until(later)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
   })
 
   it('count every occurrence of their kind, also one that another fault affects', async () => {
-    server.faults.replace('exists', 'THROTTLEDOP')
-    server.faults.replace('exists', 'NOAUTH', { nth: 2 })
-    server.faults.replace('exists', 'INVALIDACL', { nth: 2 })
-    server.faults.replace('exists', 'SYSTEMERROR', { nth: 5 })
+    virtual.server.faults.replace('exists', 'THROTTLEDOP')
+    virtual.server.faults.replace('exists', 'NOAUTH', { nth: 2 })
+    virtual.server.faults.replace('exists', 'INVALIDACL', { nth: 2 })
+    virtual.server.faults.replace('exists', 'SYSTEMERROR', { nth: 5 })
     // The third fault is due at the same call as the second, so it affects the next call.
     expect(await codesOf(6)).to.deep.equal(['THROTTLEDOP', 'NOAUTH', 'INVALIDACL', 'OK', 'SYSTEMERROR', 'OK'])
   })
 
   it('send the held replies completely before a cut', async () => {
-    const held = server.faults.hold('exists')
+    const held = virtual.server.faults.hold('exists')
     const answer = zk.exists('/')
-    await clock.until(held.triggered)
-    const cut = server.faults.cutAfter(0)
+    await virtual.until(held.triggered)
+    const cut = virtual.server.faults.cutAfter(0)
     const lost = outcomeOf(zk.getData('/'))
-    await clock.until(cut.triggered)
+    await virtual.until(cut.triggered)
     held.release()
-    expect(await clock.until(answer)).to.include({ ephemeralOwner: 0n })
-    expect(await clock.until(lost)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+    expect(await virtual.until(answer)).to.include({ ephemeralOwner: 0n })
+    expect(await virtual.until(lost)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
   })
 
   it('reject `triggered` if they never happened, without an unhandled rejection', async () => {
-    const [cleared, released, alsoCleared] = [1, 2, 3].map(() => server.faults.drop('setData'))
-    server.faults.hold('setData')
+    const [cleared, released, alsoCleared] = [1, 2, 3].map(() => virtual.server.faults.drop('setData'))
+    virtual.server.faults.hold('setData')
     const other = await Server.start({ listen: false })
     const closed = other.faults.hold('exists')
     await other.close()
     released?.release()
-    server.faults.clear()
+    virtual.server.faults.clear()
     for (const fault of [cleared, released, alsoCleared, closed])
       expect(String(await failureOf(fault?.triggered ?? Promise.resolve()))).to.match(
         /released or cleared before it happened/,
@@ -163,15 +149,15 @@ describe('faults of an embedded server', () => {
   })
 
   it('keep `triggered` resolved when they are cleared', async () => {
-    const dropped = server.faults.replace('exists', 'THROTTLEDOP', { times: Infinity })
+    const dropped = virtual.server.faults.replace('exists', 'THROTTLEDOP', { times: Infinity })
     expect(await codesOf(2)).to.deep.equal(['THROTTLEDOP', 'THROTTLEDOP'])
-    server.faults.clear()
+    virtual.server.faults.clear()
     await dropped.triggered
     expect(await codesOf(1)).to.deep.equal(['OK'])
   })
 
   it('throw BADARGUMENTS if they could not happen', () => {
-    const { faults } = server
+    const { faults } = virtual.server
     const mistakes: Record<string, () => unknown> = {
       'a method of the client': () => faults.drop('addAuth' as FaultKind),
       'no kind of operation': () => faults.hold('operation' as FaultKind),
@@ -193,7 +179,7 @@ describe('faults of an embedded server', () => {
   })
 
   it('throw BADARGUMENTS that names the method, the argument and what it must be', () => {
-    const { faults } = server
+    const { faults } = virtual.server
     const mistakes: readonly (readonly [op: string, plan: () => unknown, problem: string])[] = [
       [
         'faults.hold',
@@ -239,7 +225,7 @@ describe('faults of an embedded server', () => {
   })
 
   it('are not planned if they throw', async () => {
-    expect(() => server.faults.drop('exists', { nth: 0 })).to.throw(ZooKeeperError)
+    expect(() => virtual.server.faults.drop('exists', { nth: 0 })).to.throw(ZooKeeperError)
     expect(await codesOf(1)).to.deep.equal(['OK'])
   })
 })

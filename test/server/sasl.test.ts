@@ -4,11 +4,11 @@ import { aclOf, connect, creatorAllACL } from '../../src/index.ts'
 import { errnos, operations } from '../../src/protocol/index.ts'
 import { digestMd5 } from '../../src/sasl/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { startSaslZooKeeper } from '../support/sasl-zookeeper.ts'
 import { failureOf } from '../support/settled.ts'
 import { WireSession } from '../support/wire-session.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 const saslUsers = { super: 'mighty', bob: 'secret', ann: 'other', zoë: 'grüße "\\', 日本: '秘密' }
 
@@ -115,12 +115,8 @@ describe('SASL with the embedded server', () => {
   })
 
   it('works in virtual time, with a nonce of the option random', async () => {
-    const clock = new VirtualClock()
-    const server = await Server.start({ saslUsers, listen: false, clock, random: () => 0.5 })
-    const sasl = digestMd5({ username: 'bob', password: 'secret' })
-    const zk = await connect(server.connectString, { sasl, dial: server.dial, clock })
+    await using virtual = await VirtualServer.start({ saslUsers, random: () => 0.5 })
+    const zk = await virtual.connect({ sasl: digestMd5({ username: 'bob', password: 'secret' }) })
     expect(await zk.whoAmI()).to.deep.include({ authScheme: 'sasl', user: 'bob' })
-    await zk.close()
-    await server.close()
   })
 })

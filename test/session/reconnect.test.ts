@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { errnos, eventTypes, opcodes, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
-import { connect, type Client, type State } from '../../src/client/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { Client, State } from '../../src/client/index.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
 import type { Dial } from '../../src/transport/transport.ts'
 import { seed, seededRandom } from '../support/seeded-random.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
@@ -16,6 +15,7 @@ import {
   scriptedConnect,
   T,
 } from '../support/scripted-session.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 
 describe('reconnecting', () => {
   it('sends the session id, the password and the last zxid in the connect request', async () => {
@@ -366,30 +366,21 @@ describe('a short connection', () => {
     })
 
   it('of two busy clients that take one session from each other is rare: at most 20 in 10 s', async () => {
-    const clock = new VirtualClock()
-    const server = await Server.start({ listen: false, clock })
-    const random = seededRandom(seed)
+    await using virtual = await VirtualServer.start({ client: { random: seededRandom(seed) } })
+    const { server, clock } = virtual
     let dialled = 0
     const dial: Dial = (...args) => (dialled++, server.dial(...args))
-    await clock.until(
-      (async () => {
-        const options = { dial, clock, random }
-        const first = await connect(server.connectString, options)
-        const session = { id: first.sessionId, password: first.sessionPassword }
-        const clients = [first, await connect(server.connectString, { ...options, session })]
-        const end = clock.now() + 10_000
-        const sleep = (ms: number) => new Promise<void>(resolve => void clock.setTimeout(resolve, ms))
-        const keepBusy = async (client: Client) => {
-          while (clock.now() < end) {
-            await outcomeOf(client.exists('/'))
-            await sleep(1)
-          }
-        }
-        await Promise.all(clients.map(keepBusy))
-        expect(dialled, `SEED=${seed}`).to.be.within(5, 20)
-        await Promise.all(clients.map(client => client.close()))
-      })(),
-    )
-    await server.close()
+    const first = await virtual.open({ dial })
+    const session = { id: first.sessionId, password: first.sessionPassword }
+    const clients = [first, await virtual.open({ dial, session })]
+    const end = clock.now() + 10_000
+    const keepBusy = async (client: Client) => {
+      while (clock.now() < end) {
+        await outcomeOf(client.exists('/'))
+        await virtual.sleep(1)
+      }
+    }
+    await clock.until(Promise.all(clients.map(keepBusy)))
+    expect(dialled, `SEED=${seed}`).to.be.within(5, 20)
   })
 })
