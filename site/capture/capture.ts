@@ -231,6 +231,8 @@ function problemsIn(rows: readonly Row[]): string[] {
 }
 
 function noFrames(name: string, rows: readonly Row[], connections: number): string {
+  if (connections === 0 && rows.some(({ copy }) => copy !== undefined))
+    return `${name} has no frame: the programs of this trial have not connected. What the judge has printed says why.`
   if (connections === 0)
     return `${name} has no TCP connection, so there is nothing to play. Capture with: tcpdump -i any -w file.pcap port 2181`
   const [problem] = problemsIn(rows)

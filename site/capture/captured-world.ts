@@ -266,8 +266,7 @@ export class CapturedWorld implements ShownWorld {
         client.state = client.isClosing ? 'closed' : 'suspended'
       for (const known of this.#servers) known.unwatch(client.id)
     }
-    if (says?.startsWith('ends with status')) client.process = 'dead'
-    else if (says !== undefined) client.process = 'running'
+    client.process = processAfter(row) ?? client.process
     if (judge === 'lock') client.role = 'waiting'
     if (judge === SESSION_ENDED) this.#sessionEnded(client, at)
     if (holders !== undefined) this.#hold(new Set(holders), at)
@@ -296,6 +295,14 @@ export class CapturedWorld implements ShownWorld {
 }
 
 const CLOSE = -11
+
+/** Returns what a line of the judge says about a process. Undefined if it says nothing. */
+function processAfter({ says, judge = '' }: Step['row']): ClientPicture['process'] | undefined {
+  if (says?.startsWith('ends with status') === true || judge.startsWith('its process is killed')) return 'dead'
+  if (judge.startsWith('its process is stopped')) return 'stopped'
+  return says !== undefined || judge === 'continues' ? 'running' : undefined
+}
+
 /** What the judge notes when a session has ended. */
 const SESSION_ENDED = 'its session has ended at the server'
 

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { linesOf, svgOf } from '../judge/diagram.ts'
 import { FAULT_NAMES, plansFor, smallerThan, wordsOf, type Plan } from '../judge/plan.ts'
 import { FINDINGS, type Finding, type Row } from '../judge/record.ts'
+import { savedTrial } from '../judge/saved-trial.ts'
 import { Trial, type TrialResult } from '../judge/trial.ts'
 import { command, type Context } from '../runner/command.ts'
 import { statuses, UsageError } from '../runner/failure.ts'
@@ -51,6 +52,7 @@ export const judge = command({
       help: 'how long something that must happen is waited for; default 10',
     },
     svg: { type: 'string', value: 'FILE', help: 'writes the sequence diagram as an SVG too' },
+    save: { type: 'string', value: 'FILE', help: 'writes the trial for the playground, which plays it frame by frame' },
   },
   takesProgram: true,
   connects: false,
@@ -59,6 +61,7 @@ export const judge = command({
     'zkwire judge -- python3 lock.py',
     'zkwire judge --faults none --copies 8 -- java -cp lock.jar Lock',
     'zkwire judge --allow herd,order --svg mistake.svg -- ./lock.sh',
+    'zkwire judge --save mistake.json -- ./lock.sh',
   ],
   async run(context) {
     const { values, program, out } = context
@@ -132,11 +135,19 @@ async function show({ values, out }: Context, { result, finding }: Mistake, pass
   const rows = relevant(result.rows)
   if (typeof values['svg'] === 'string') await writeFile(values['svg'], svgOf(rows, firstLine(finding)))
   const conditions = wordsOf(result.plan)
-  await out.show({ verdict: finding.kind, words: finding.words, trials: passed + 1, conditions, rows }, () => [
+  const where = `in trial ${passed + 1}, with ${conditions.join('; ')}.`
+  const saved = typeof values['save'] === 'string' ? values['save'] : undefined
+  if (saved !== undefined) await writeFile(saved, savedTrial(result.rows, [`${finding.words},`, where]))
+  const told = rows.map(row => ({ ...row, line: undefined }))
+  await out.show({ verdict: finding.kind, words: finding.words, trials: passed + 1, conditions, rows: told }, () => [
     out.paint('red', finding.words),
-    `in trial ${passed + 1}, with ${conditions.join('; ')}.`,
+    where,
     '',
     ...linesOf(rows),
+    '',
+    saved === undefined
+      ? 'With --save FILE, the playground plays it frame by frame.'
+      : `To play it frame by frame, run zkwire playground, and open the file ${saved} there.`,
   ])
 }
 
@@ -144,6 +155,7 @@ const firstLine = ({ words }: Finding): string => words.split('\n')[0] as string
 
 /** The rows that are shown: from the first order on, and the last ones if there are too many. */
 function relevant(rows: readonly Row[]): Row[] {
-  const first = rows.findIndex(({ kind }) => kind === 'judge')
-  return rows.slice(Math.max(0, first)).slice(-SHOWN_ROWS)
+  const shown = rows.filter(({ kind }) => kind !== 'wire')
+  const first = shown.findIndex(({ kind }) => kind === 'judge')
+  return shown.slice(Math.max(0, first)).slice(-SHOWN_ROWS)
 }

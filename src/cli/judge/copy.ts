@@ -13,6 +13,12 @@ import { hostPortOf } from '../../runtime/host-port.ts'
  */
 export type CopyState = 'starting' | 'idle' | 'waiting' | 'holding' | 'lost' | 'leaving' | 'ended'
 
+/** A connection of a copy: its number in the trial, and the address of its server. */
+export interface Wire {
+  readonly connection: number
+  readonly server: string
+}
+
 export interface CopyOptions {
   readonly number: number
   readonly words: readonly string[]
@@ -20,7 +26,9 @@ export interface CopyOptions {
   readonly clock: Clock
   /** The servers, each of which the copy reaches by a proxy of its own. */
   readonly servers: readonly Address[]
-  onFrame(copy: Copy, line: Line): void
+  readonly nextConnection: () => number
+  /** Called with each frame, and when a connection is opened or closed. */
+  onWire(copy: Copy, line: Line, wire: Wire): void
   onLine(copy: Copy, text: string): void
   onEnd(copy: Copy, status: number): void
   /** Called with each session that the copy gets. */
@@ -62,11 +70,14 @@ export class Copy {
 
   /** Starts the process. After a kill, starts it again. */
   async start(): Promise<void> {
-    const { servers, words, env, clock, number } = this.#options
+    const { servers, words, env, clock, number, nextConnection } = this.#options
     if (this.#proxies.length === 0)
       for (const server of servers)
         this.#proxies.push(
-          await TraceProxy.start({ host: '127.0.0.1', port: 0 }, server, () => line => this.#seen(line)),
+          await TraceProxy.start({ host: '127.0.0.1', port: 0 }, server, () => {
+            const wire = { connection: nextConnection(), server: hostPortOf(server) }
+            return line => this.#seen(line, wire)
+          }),
         )
     const hosts = this.#proxies.map(({ address }) => hostPortOf(address)).join(',')
     this.state = 'starting'
@@ -134,13 +145,14 @@ export class Copy {
     await Promise.all(this.#proxies.map(proxy => proxy.close()))
   }
 
-  #seen(line: Line): void {
+  #seen(line: Line, wire: Wire): void {
     const { frame, bytes, isPing } = line
+    if (line.ends !== undefined || line.isClosed === true) this.#options.onWire(this, line, wire)
     if (isPing || frame === undefined || bytes === undefined) return
     this.activeAt = this.#options.clock.now()
     // A holder may watch its own node: that wakes nobody who waits.
     if (frame.op === 'event' && this.state === 'waiting') this.notifications++
-    this.#options.onFrame(this, line)
+    this.#options.onWire(this, line, wire)
     if (frame.op !== 'connect' || frame.from !== 'server') return
     const sessionId = bytes.readBigInt64BE(SESSION_START)
     if (sessionId === 0n) return

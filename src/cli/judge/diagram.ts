@@ -24,7 +24,7 @@ function drawn(rows: readonly Row[]): Drawn[] {
   const lanes = lanesOf(rows)
   return rows.map(({ at, copy, kind, text, holders }) => {
     const isFrame = kind === 'sent' || kind === 'received'
-    const own: Mark = isFrame ? 'arrow' : kind
+    const own: Mark = isFrame ? 'arrow' : kind === 'says' || kind === 'judge' ? kind : 'life'
     const all = `${copy} ${kind === 'says' ? `says ${text}` : kind === 'judge' ? `from the judge: ${text}` : text}`
     return {
       time: (at / 1000).toFixed(3).padStart(7),

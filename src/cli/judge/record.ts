@@ -1,4 +1,14 @@
 // What has happened in a trial, in order: frames, lines of the programs, and what the judge did.
+import type { ToldLine } from '../conversation/told-line.ts'
+
+/** A line of a connection, with the bytes of its frame. */
+export interface WireLine {
+  /** The number of the connection, counted from 1 in the trial. */
+  readonly connection: number
+  /** The address of the server. */
+  readonly server: string
+  readonly told: ToldLine
+}
 
 /** From or to whom a frame goes, or who does something. */
 export interface Row {
@@ -6,11 +16,16 @@ export interface Row {
   readonly at: number
   /** The number of the copy, from 1. 0 if the row concerns no copy. */
   readonly copy: number
-  /** `sent` and `received`: a frame, as its client sees it. `says`: a line of the program. `judge`: an order or a fault. */
-  readonly kind: 'sent' | 'received' | 'says' | 'judge'
+  /**
+   * `sent` and `received`: a frame, as its client sees it. `says`: a line of the program. `judge`: an order or a fault.
+   * `wire`: a connection is opened or closed, which no diagram shows.
+   */
+  readonly kind: 'sent' | 'received' | 'says' | 'judge' | 'wire'
   readonly text: string
   /** The copies that hold the lock after this, as far as they know. */
   readonly holders: readonly number[]
+  /** Of a frame or a connection. */
+  readonly line?: WireLine | undefined
 }
 
 /** A mistake of the program. */

@@ -3,9 +3,10 @@ import type { Clock } from '../../runtime/clock.ts'
 import { eventTypes, opcodes } from '../../protocol/index.ts'
 import { Server, type Fault, type TransactionRecord } from '../../server/index.ts'
 import type { Address } from '../../transport/transport.ts'
+import { toldLineOf } from '../conversation/told-line.ts'
 import { Copy } from './copy.ts'
 import type { Moment, Plan, PlannedFault } from './plan.ts'
-import { FINDINGS, type Finding, type FindingKind, type Row } from './record.ts'
+import { FINDINGS, type Finding, type FindingKind, type Row, type WireLine } from './record.ts'
 import { leftBehind, overtakenBy } from './traces-left.ts'
 
 export interface TrialOptions {
@@ -80,6 +81,7 @@ export class Trial {
   readonly #rows: Row[] = []
   #server: Server | undefined
   readonly #copies: Copy[] = []
+  #connections = 0
   /** The sessions that have ended without a request of their client. */
   readonly #expired = new Set<bigint>()
   /** The sessions whose client has asked to end them. */
@@ -143,10 +145,13 @@ export class Trial {
       this.#copies.push(
         new Copy({
           ...{ number, words, clock, servers, env: { ...env, ZK_LOCK: LOCK } },
-          onFrame: (copy, { frame, sentence }) => {
+          nextConnection: () => ++this.#connections,
+          onWire: (copy, line, wire) => {
+            const { frame, sentence } = line
             const sent = frame?.from === 'client'
             if (sent && frame.op === 'closeSession') this.#closing.add(copy.session)
-            this.#note(copy, sent ? 'sent' : 'received', sentence.replaceAll(UNTOLD, ''))
+            const kind = frame === undefined ? 'wire' : sent ? 'sent' : 'received'
+            this.#note(copy, kind, sentence.replaceAll(UNTOLD, ''), { ...wire, told: toldLineOf(line, true) })
           },
           onLine: (copy, text) => this.#said(copy, text),
           onSession: copy => this.#arm(copy),
@@ -476,9 +481,9 @@ export class Trial {
     this.#found ??= found
   }
 
-  #note(copy: Copy, kind: Row['kind'], text: string): void {
+  #note(copy: Copy, kind: Row['kind'], text: string, line?: WireLine): void {
     const holders = this.#copies.filter(({ state }) => state === 'holding').map(({ number }) => number)
-    this.#rows.push({ at: this.#options.clock.now() - this.#startedAt, copy: copy.number, kind, text, holders })
+    this.#rows.push({ at: this.#options.clock.now() - this.#startedAt, copy: copy.number, kind, text, holders, line })
   }
 
   get #notifications(): number {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { javaCommand } from '../../../environment/java-program.ts'
 import { PYTHON } from '../../../environment/needs.ts'
 import { CURATOR_JARS, provideCurator, provideKazoo } from '../../../environment/other-libraries.ts'
+import { openCapture } from '../../../site/capture/capture.ts'
 import { main, zkwire, type Ended } from './program.ts'
 
 const file = (name: string) => join(import.meta.dirname, 'judged', name)
@@ -108,10 +109,10 @@ describe('zkwire judge', function () {
         judged(async () => ['--', ...(await program())]),
       )
     for (const { title, program, options } of WRONG) {
-      const svg = join(folder, `${title}.svg`)
+      const [svg, saved] = [join(folder, `${title}.svg`), join(folder, `${title}.json`)]
       results.set(
         title,
-        judged(async () => ['--json', '--svg', svg, ...options, '--', ...(await program())]),
+        judged(async () => ['--json', '--svg', svg, '--save', saved, ...options, '--', ...(await program())]),
       )
     }
   })
@@ -121,10 +122,16 @@ describe('zkwire judge', function () {
     it(`finds ${title}`, async () => {
       const { status, out, err } = (await results.get(title)) as Ended
       expect(status, out + err).to.equal(1)
-      const found = JSON.parse(out) as { verdict: string; rows: { kind: string }[] }
+      const found = JSON.parse(out) as { verdict: string; words: string; rows: { kind: string }[] }
       expect(found.verdict, out).to.be.oneOf([...kinds])
       expect(found.rows.map(({ kind }) => kind)).to.include.members(['sent', 'received', 'says', 'judge'])
       expect(readFileSync(join(folder, `${title}.svg`), 'utf8')).to.match(/^<svg [^]*<\/svg>\n$/)
+      // The playground opens the saved trial: all of its frames, and the sentence about the mistake.
+      const played = await openCapture({ name: title, chunks: [readFileSync(join(folder, `${title}.json`))] })
+      const rows = found.rows.filter(({ kind }) => kind === 'sent' || kind === 'received')
+      expect(played.frames.length).to.be.at.least(rows.length)
+      expect(played.frames.every(({ told }) => told === undefined)).to.equal(true)
+      expect(played.notes.join(' ')).to.contain(found.words)
     })
 
   for (const [title] of RIGHT)

@@ -1,0 +1,92 @@
+// A trial that `zkwire judge --save` has written, on the stage of the playground.
+import { expect } from 'chai'
+import { CaptureExplainer } from '../../../src/cli/capture/capture-explainer.ts'
+import { toldLineOf } from '../../../src/cli/conversation/told-line.ts'
+import type { Row } from '../../../src/cli/judge/record.ts'
+import { savedTrial } from '../../../src/cli/judge/saved-trial.ts'
+import { openCapture } from '../../../site/capture/capture.ts'
+import { CapturedWorld } from '../../../site/capture/captured-world.ts'
+import { describeClient, holds } from '../../../site/playground/model/words.ts'
+import { readFileSync } from 'node:fs'
+
+/** The frames of two sessions of kazoo, as those of the copies 2 and 1, which began in this order. */
+function wireRows(): Row[] {
+  const rows: Row[] = []
+  const explainer = new CaptureExplainer((seconds, connection, line) => {
+    const kind = line.frame === undefined ? 'wire' : line.frame.from === 'client' ? 'sent' : 'received'
+    const wire = { connection, server: 'localhost:1', told: toldLineOf(line, true) }
+    rows.push({ at: 1000 * seconds, copy: 3 - connection, kind, text: line.sentence, holders: [], line: wire })
+  })
+  explainer.push(readFileSync(new URL('../../cli/capture/kazoo.pcap', import.meta.url)), 0)
+  explainer.finish()
+  return rows
+}
+
+const row = (at: number, copy: number, kind: 'says' | 'judge', text: string, holders: readonly number[] = []): Row => ({
+  ...{ at, copy, kind, text, holders },
+})
+
+const TRIAL = [
+  ...wireRows(),
+  row(100, 1, 'judge', 'lock'),
+  row(101, 2, 'judge', 'lock'),
+  row(110, 1, 'says', 'in', [1]),
+  row(120, 1, 'judge', 'its process is stopped, until its session has expired', [1]),
+  row(130, 1, 'judge', 'its session has ended at the server', [1]),
+  row(140, 2, 'says', 'in 7', [1, 2]),
+  row(150, 1, 'judge', 'continues', [1, 2]),
+  row(160, 2, 'says', 'out', [1]),
+  row(170, 2, 'says', 'ends with status 1', [1]),
+]
+
+describe('a trial of the judge on the stage', () => {
+  const opened = () =>
+    openCapture({
+      name: 'kept.json',
+      chunks: [Buffer.from(savedTrial(TRIAL, ['two copies hold the lock', 'in trial 2.']))],
+    })
+  const at = async (ms: number) => {
+    const world = new CapturedWorld(await opened())
+    await world.advance(ms)
+    return world.picture()
+  }
+
+  it('has the copies as clients with their own numbers, and the sentences of the judge', async () => {
+    const { clients, frames, notes, unknown } = await opened()
+    expect(clients.map(({ id }) => id)).to.deep.equal([1, 2])
+    expect(frames[0]?.client).to.equal(2)
+    expect(notes).to.deep.equal(['two copies hold the lock', 'in trial 2.'])
+    expect(unknown.join()).not.to.contain('is not on the wire')
+  })
+
+  it('shows which copies wait and hold, and that one only believes it after the end of its session', async () => {
+    const words = async (ms: number) => (await at(ms)).clients.map(describeClient)
+    expect(await words(105)).to.deep.equal([
+      'client 1: closed, waits for its turn',
+      'client 2: closed, waits for its turn',
+    ])
+    expect(await words(115)).to.deep.equal(['client 1: closed, holds the lock', 'client 2: closed, waits for its turn'])
+    expect(await words(145)).to.deep.equal([
+      'client 1: stopped, believes that it holds the lock',
+      'client 2: closed, holds the lock',
+    ])
+    expect((await at(155)).clients.map(holds)).to.deep.equal([false, true])
+    expect(await words(175)).to.deep.equal([
+      'client 1: closed, believes that it holds the lock',
+      'client 2: dead, is done',
+    ])
+  })
+
+  it('has a bar for each time that a copy held, as far as it knew', async () => {
+    expect((await at(175)).holdings).to.deep.equal([
+      { client: 1, at: 110, lostAt: 130, until: undefined },
+      { client: 2, at: 140, lostAt: undefined, until: 160 },
+    ])
+  })
+
+  it('is refused if no copy has connected, because there is nothing to play', async () => {
+    const chunks = [Buffer.from(savedTrial([row(1, 1, 'says', 'ends with status 1')], ['a copy ends']))]
+    const problem = await openCapture({ name: 'a.json', chunks }).catch((error: unknown) => error as Error)
+    expect(problem).to.have.property('message').that.contains('the programs of this trial have not connected')
+  })
+})
