@@ -28,7 +28,7 @@ import {
   type Transport,
   type TransportHandler,
 } from '../transport/transport.ts'
-import { readConnectResponse, refusalText } from './handshake.ts'
+import { readConnectResponse } from './handshake.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { observeReceived, observeSent } from './observed-frame.ts'
 import { encodeAhead } from './requests/backlog.ts'
@@ -296,7 +296,7 @@ export class Connection implements TransportHandler {
 
   #onHandshake(): void {
     const response = readConnectResponse(reader)
-    if ('refusedWith' in response) return this.fail(refusalText(response.refusedWith))
+    if ('refusal' in response) return this.fail(response.refusal)
     this.#stage = ESTABLISHED
     const sentAt = this.#connectSentAt ?? readClocks(this.#clock)
     this.#connectSentAt = undefined

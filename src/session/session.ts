@@ -514,10 +514,11 @@ export class Session implements RequestsOwner, HostProviderOwner {
       : this.requests.sendOn(connection, operations.closeSession, {}, () => undefined)
     last.then(
       () => this.#terminate('closed'),
-      // If the reply is lost, the session is closed again on the next connection. Any error that a server sends means
-      // that the session is over.
+      // If the reply is lost, the session is closed again on the next connection, unless none can have it (ClickHouse
+      // Keeper, which sends no reply either). Any error that a server sends means that the session is over.
       (error: unknown) => {
-        const isOver = error instanceof ZooKeeperError && error.fate === 'refused'
+        const isRefused = error instanceof ZooKeeperError && error.fate === 'refused'
+        const isOver = isRefused || connection.version.replacesSessions
         if (isOver || this.#isDetaching) this.#terminate('closed')
       },
     )

@@ -1,5 +1,5 @@
-// The cases of the contract that ClickHouse Keeper cannot keep, by their titles: it resumes no session, lacks operations of
-// ZooKeeper, and names itself in four-letter words.
+// The cases of the contract that ClickHouse Keeper cannot keep, by their titles: it resumes no session, sends no reply to
+// closeSession, lacks operations of ZooKeeper, and names itself in four-letter words.
 
 const inEachVersion: readonly string[] = [
   // getAllChildrenNumber, getEphemerals, whoAmI
@@ -15,6 +15,7 @@ const inEachVersion: readonly string[] = [
   'end with closeSession: the server replies and closes the connection, and the session cannot be resumed',
   'with an unknown id are rejected as expired',
   // four-letter words
+  'dump: a session that has had ephemeral nodes, even if none is left',
   'envi: the version',
   'srvr: the version, counts and mode',
   'srvr and mntr: the number of nodes, with the root counted twice',

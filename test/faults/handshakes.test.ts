@@ -61,6 +61,11 @@ const handshakes: Handshake[] = [
     reaction: 'nextServer',
   },
   { what: 'a session id of 0', frame: request => handshakeFrame(request, { sessionId: 0n }), reaction: 'nextServer' },
+  {
+    what: 'a rejection, as from a ClickHouse Keeper without a leader',
+    frame: request => handshakeFrame(request, { protocolVersion: 42, sessionId: -1n, password: Buffer.alloc(16) }),
+    reaction: 'nextServer',
+  },
   { what: 'an empty frame', frame: () => Buffer.alloc(4), reaction: 'nextServer' },
 ]
 

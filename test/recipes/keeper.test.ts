@@ -91,6 +91,19 @@ describe('on ClickHouse Keeper', () => {
       expect(server.snapshot().nodes.get('/jobs')?.kind).to.deep.equal({ is: 'container' })
     })
 
+    it(`${version}: a session is closed on its only connection, once a session of the process was replaced`, async () => {
+      await start(version)
+      const { dial } = server
+      let connections = 0
+      options = { ...options, dial: (address, handler) => (connections++, dial(address, handler)) }
+      await sessionsOf(client => client.exists('/a'))
+      // The first close finds out that no connection can have the session.
+      expect(connections).to.equal(2)
+      await sessionsOf(client => client.exists('/a'))
+      expect(connections).to.equal(3)
+      expect(server.snapshot().sessions).to.deep.equal([])
+    })
+
     it(`${version}: a cancelled watch ends no session once that is known`, async () => {
       await start(version)
       const cancel = async (client: Client) => {

@@ -32,6 +32,7 @@ export interface Handshake {
   /** The session timeout in milliseconds; 0 means that the session has expired. */
   timeOut?: number
   readOnly?: boolean
+  protocolVersion?: number
 }
 
 export interface Answer {
@@ -182,7 +183,7 @@ export function handshakeFrame(request: TypeOf<typeof ConnectRequest> | undefine
   const isNew = request === undefined || request.sessionId === 0n
   return frameOf(writer =>
     ConnectResponse.write(writer, {
-      protocolVersion: 0,
+      protocolVersion: response.protocolVersion ?? 0,
       timeOut: response.timeOut ?? request?.timeOut ?? 30_000,
       sessionId: response.sessionId ?? (isNew ? SESSION_ID : request.sessionId),
       passwd: response.password ?? (isNew ? PASSWORD : request.passwd),

@@ -240,7 +240,8 @@ export class ServerConnection implements Watcher {
       return
     }
     const { name, method } = handler.operation
-    const receivedAt = this.#server.settings.clock.now()
+    const { settings } = this.#server
+    const receivedAt = settings.clock.now()
     const fault = this.#matchFault(name === method ? [name] : [name, method], session.id)
     // An ignored request does not postpone the expiry of the session, because it counts as lost on its way.
     if (fault?.effect.is === 'ignore') {
@@ -252,6 +253,11 @@ export class ServerConnection implements Watcher {
     const reply = (outcome: Outcome | 'moved') => {
       if (outcome === 'moved') this.end()
       if (typeof outcome === 'string') return
+      // Keeper closes the connection of a session that ends, and sends no reply (KeeperTCPHandler.cpp).
+      if (type === opcodes.closeSession && settings.behaviour.keeper !== undefined) {
+        this.end()
+        return
+      }
       const { err, body } = outcome
       const zxid = isAuthentication ? 0n : this.#server.database.zxid
       if (!isAuthentication) this.#noteReply(name, xid, receivedAt)

@@ -53,6 +53,11 @@ export class ServerVersion {
     this.#gaps = gaps
   }
 
+  /** True for a server that has replaced a session, and so resumes none. */
+  get replacesSessions(): boolean {
+    return this.#gaps !== undefined
+  }
+
   lacks(sent: Sent): boolean {
     return sent.since >= this.#lacking || this.#gaps?.absent.has(needOf(sent)) === true
   }
