@@ -10,6 +10,7 @@ const programs: Readonly<Record<string, { file: string; about: string; needsDist
     file: 'bench/services/main.ts',
     about: 'the locks of Redis, etcd and PostgreSQL beside those of ZooKeeper, in ten minutes',
   },
+  docs: { file: 'test/docs/measure.ts', about: 'measures all runs that documents quote, and writes these documents' },
   compare: { file: 'bench/compare/main.ts', about: 'compares two results of npm start, or of peers' },
   forecast: { file: 'bench/model/main.ts', about: 'at how many contenders a lock breaks' },
   join: { file: 'bench/fleet/main.ts', about: 'takes part in the run of another machine' },

@@ -1,5 +1,5 @@
 // Forecasts how long a lock is handed over through a line with another delay, and puts the measured time beside. Pure.
-import { median } from '../measure/statistics.ts'
+import { sum } from '../measure/statistics.ts'
 import { roundTripsOf } from '../measure/round-trips.ts'
 import type { Recording } from '../measure/recording.ts'
 import type { HandOver } from '../measure/hand-over.ts'
@@ -22,8 +22,9 @@ export interface LineForecast {
 const LEAST_DELAYS = 3
 
 /**
- * Forecasts each delay from the others: the median of what they leave when the delay of the round trips is subtracted,
- * and the counted round trips through this line.
+ * Forecasts each delay from the others: the mean of what they leave when the delay of the round trips is subtracted, and
+ * the counted round trips through this line. The error of a time is taken to be proportional to the time, so a time
+ * weighs the more the shorter it is.
  */
 export function lineForecastsOf(
   handOvers: readonly HandOver[],
@@ -41,8 +42,10 @@ export function lineForecastsOf(
     )
     if (trips === undefined || fitted === undefined || own.length < LEAST_DELAYS) return []
     const delays = own.map(({ roundTrip, ms }) => {
-      const here = own.filter(other => other.roundTrip !== roundTrip).map(other => other.ms - trips * other.roundTrip)
-      return { roundTrip, forecast: median(here) + trips * roundTrip, measured: ms }
+      const others = own.filter(other => other.roundTrip !== roundTrip)
+      const weights = others.map(other => other.ms ** -2)
+      const left = others.map((other, i) => (other.ms - trips * other.roundTrip) * (weights[i] ?? 0))
+      return { roundTrip, forecast: sum(left) / sum(weights) + trips * roundTrip, measured: ms }
     })
     return [{ scenario, size, trips, grown: factorOf(fitted, 1), delays }]
   })

@@ -3,17 +3,12 @@ import { expect } from 'chai'
 import { locks } from '../../bench/services/locks.ts'
 import { documentsOf } from '../../bench/services/documents.ts'
 import { choosingPage, locksOf } from '../../bench/services/page.ts'
-import { bytesOf, csvOf, growthOf, parseServicesResult } from '../../bench/services/result.ts'
+import { bytesOf, growthOf, parseServicesResult } from '../../bench/services/result.ts'
 import { readDocument } from '../support/document.ts'
 
 describe('docs/choosing.md', () => {
   const result = parseServicesResult(readDocument('docs/services.json'))
   const release = (id: string) => result.releases.findLast(({ lock }) => lock === id) ?? expect.fail(id)
-
-  it('and its CSV file and pictures are what `npm run bench -- services --docs` makes of the recorded run', () => {
-    expect(readDocument('docs/services.csv')).to.equal(csvOf(result))
-    for (const [file, text] of Object.entries(documentsOf(result))) expect(readDocument(file), file).to.equal(text)
-  })
 
   it('shows each picture that is drawn', () => {
     const pictures = Object.keys(documentsOf(result)).flatMap(file => /^docs\/(.*\.svg)$/.exec(file)?.[1] ?? [])

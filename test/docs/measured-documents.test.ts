@@ -1,0 +1,59 @@
+// Checks the documents that quote a run against docs/*.json, and the command that measures these runs anew.
+import { expect } from 'chai'
+import { readResult, type Result } from '../../bench/output/result.ts'
+import { readPeersResult } from '../../bench/peers/result.ts'
+import { parseServicesResult } from '../../bench/services/result.ts'
+import { readDocument } from '../support/document.ts'
+import { measuredDocuments, withTables, type Results } from './measured-documents.ts'
+import { commandsOf, parse, runs } from './measure-options.ts'
+
+describe('the documents that quote a run', () => {
+  let results: Results
+  before(async () => {
+    results = {
+      herd: await readResult('docs/herd.json'),
+      peers: await readPeersResult('docs/peers.json'),
+      forecast: await readResult('docs/forecast.json'),
+      services: parseServicesResult(readDocument('docs/services.json')),
+    }
+  })
+
+  it('are what `npm run bench -- docs --write` makes of the recorded runs', () => {
+    for (const [file, text] of Object.entries(measuredDocuments(results, readDocument('bench/README.md'))))
+      expect(readDocument(file), file).to.equal(text)
+  })
+
+  it('say that a join has changed since the run only if it took ten frames', () => {
+    const cells: Result['cells'] = structuredClone(results.herd.cells)
+    for (const { scenario, phases } of cells)
+      if (scenario === 'look-ahead') for (const { counts } of phases) counts.framesSent.median = 1
+    const page = readDocument('bench/README.md')
+    expect(page).to.include('One thing has changed since that run')
+    const other = withTables(page, { ...results.herd, cells })
+    expect(other).not.to.include('One thing has changed')
+    expect(other).to.include('A test compares these lines with the file.\n\n    ON THE WIRE')
+  })
+})
+
+describe('npm run bench -- docs', () => {
+  it('measures what the recorded runs have measured', () => {
+    const said = (file: string) => (JSON.parse(readDocument(file)) as { commandLine: string }).commandLine
+    for (const { name, file, command, args } of commandsOf(runs, false))
+      expect(said(file), name).to.equal(`${command} ${args.join(' ')}`)
+  })
+
+  it('writes small runs to other files', () => {
+    for (const { args } of commandsOf(runs, true)) expect(args.join(' ')).not.to.match(/docs\/|--docs/)
+  })
+
+  it('chooses runs with --only, and measures none with --write', () => {
+    const namesOf = (...args: string[]) => {
+      const options = parse(args)
+      return options === 'help' ? options : options.runs.map(({ name }) => name)
+    }
+    expect(namesOf()).to.deep.equal(['herd', 'forecast', 'peers', 'services'])
+    expect(namesOf('--only', 'peers,herd')).to.deep.equal(['herd', 'peers'])
+    expect(namesOf('--write')).to.deep.equal([])
+    expect(() => parse(['--only', 'herds'])).to.throw('--only: "herds" is not one of herd, forecast, peers, services')
+  })
+})
