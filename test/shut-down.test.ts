@@ -1,12 +1,9 @@
 // Sends real signals to the services of docs/supervise.md, in child processes.
 import { expect } from 'chai'
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { connect, type Client } from '../src/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../environment/apache-zookeeper.ts'
-import { runAtExit } from '../environment/at-exit.ts'
+import { ChildProgram } from './support/child-program.ts'
 import { codeBlocks, writeScript } from './support/document.ts'
 import { freePort } from '../environment/free-port.ts'
 import { LOAD_ALLOWANCE } from './support/load.ts'
@@ -21,36 +18,7 @@ const services = [
   { kind: 'leader', directory: '/election', code: blocks[1]?.code ?? '' },
 ]
 
-/** A process that runs a service. */
-class Service {
-  readonly #child: ChildProcess
-  readonly #closed: Promise<unknown>
-  readonly #output: Promise<string>
-  printed = ''
-
-  constructor(file: string) {
-    this.#child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe'] })
-    const { stdout, stderr } = this.#child
-    if (stdout === null || stderr === null) throw new Error('the process has no pipes')
-    this.#closed = once(this.#child, 'close')
-    this.#output = Promise.all([text(stdout), text(stderr)]).then(texts => texts.join(''))
-    for (const stream of [stdout, stderr]) stream.on('data', chunk => (this.printed += String(chunk)))
-    const cancelAtExit = runAtExit(() => this.#child.kill('SIGKILL'))
-    void this.#closed.then(cancelAtExit)
-  }
-
-  signal(name: NodeJS.Signals): void {
-    this.#child.kill(name)
-  }
-
-  async end(): Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }> {
-    await this.#closed
-    const { exitCode: code, signalCode: signal } = this.#child
-    return { code, signal, output: await this.#output }
-  }
-}
-
-const GRACEFUL = { code: 0, signal: null, output: '' }
+const GRACEFUL = { code: 0, signal: null, out: '', err: '' }
 
 for (const { kind, directory, code } of services)
   describe(`a service with a ${kind}, as docs/supervise.md shows it`, function () {
@@ -58,12 +26,12 @@ for (const { kind, directory, code } of services)
     let server: ApacheZooKeeper
     let observer: Client
     let script: string
-    const started: Service[] = []
+    const started: ChildProgram[] = []
 
     const write = (name: string, replaced = code, connectString = server.connectString) =>
       writeScript(join('shut-down', `${kind}-${name}`), replaced, connectString)
     const start = (file: string) => {
-      const service = new Service(file)
+      const service = new ChildProgram([file])
       started.push(service)
       return service
     }
@@ -89,8 +57,8 @@ for (const { kind, directory, code } of services)
       observer = await connect(server.connectString)
     })
     afterEach(async () => {
-      for (const service of started) service.signal('SIGKILL')
-      await Promise.all(started.splice(0).map(service => service.end()))
+      for (const service of started) service.kill('SIGKILL')
+      await Promise.all(started.splice(0).map(service => service.ended))
       await observer.deleteRecursive(directory)
       await observer.close()
     })
@@ -104,21 +72,21 @@ for (const { kind, directory, code } of services)
         })
         await observer.sync('/')
         const signalledAt = Date.now()
-        service.signal(name)
+        service.kill(name)
         expect(await deleted).to.include({ type: 'NodeDeleted' })
         expect(Date.now() - signalledAt, 'ms until the node was deleted').to.be.below(1000 + LOAD_ALLOWANCE)
-        expect(await service.end()).to.deep.equal(GRACEFUL)
+        expect(await service.ended).to.deep.equal(GRACEFUL)
       })
 
     it('leaves the queue, and ends with status 0, while another process holds the lock', async () => {
       const [holder, waiter] = [await startHolder(), start(script)]
       await untilQueued(2)
       const [first] = await queue()
-      waiter.signal('SIGTERM')
-      expect(await waiter.end()).to.deep.equal(GRACEFUL)
+      waiter.kill('SIGTERM')
+      expect(await waiter.ended).to.deep.equal(GRACEFUL)
       expect(await queue()).to.deep.equal([first])
-      holder.signal('SIGTERM')
-      expect(await holder.end()).to.deep.equal(GRACEFUL)
+      holder.kill('SIGTERM')
+      expect(await holder.ended).to.deep.equal(GRACEFUL)
     })
 
     it('ends at once on a second Ctrl-C, although its work goes on', async () => {
@@ -132,19 +100,19 @@ for (const { kind, directory, code } of services)
           "process.once('SIGINT', () => (stop.abort(), console.log('stopping')))",
         )
       const service = await startHolder(await write('stubborn', stubborn))
-      service.signal('SIGINT')
-      await until(() => service.printed.includes('stopping'))
-      service.signal('SIGINT')
-      expect(await service.end()).to.deep.equal({ code: null, signal: 'SIGINT', output: 'stopping\n' })
+      service.kill('SIGINT')
+      await until(() => service.out.includes('stopping'))
+      service.kill('SIGINT')
+      expect(await service.ended).to.deep.equal({ code: null, signal: 'SIGINT', out: 'stopping\n', err: '' })
     })
 
     it('warns that it waits for a server, and ends with status 0 meanwhile', async () => {
       const nobody = `127.0.0.1:${await freePort()}`
       const service = start(await write('alone', code, nobody))
       const warning = /ZKWIRE_UNREACHABLE.* supervise\(\) keeps trying .*: connection refused/
-      await until(() => warning.test(service.printed))
-      service.signal('SIGTERM')
-      expect(await service.end()).to.include({ code: 0, signal: null })
+      await until(() => warning.test(service.err))
+      service.kill('SIGTERM')
+      expect(await service.ended).to.include({ code: 0, signal: null })
     })
 
     it('ends with status 0 long before its session would expire if the server has died', async () => {
@@ -152,8 +120,8 @@ for (const { kind, directory, code } of services)
       await observer.close()
       await server.kill()
       const signalledAt = Date.now()
-      service.signal('SIGTERM')
-      expect(await service.end()).to.deep.equal(GRACEFUL)
+      service.kill('SIGTERM')
+      expect(await service.ended).to.deep.equal(GRACEFUL)
       expect(Date.now() - signalledAt, 'ms').to.be.below(2000 + LOAD_ALLOWANCE)
       await server.start()
       observer = await connect(server.connectString)

@@ -1,11 +1,10 @@
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createModes, operations, perms } from '../../src/protocol/index.ts'
 import { type ApacheZooKeeper, startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { fourLetterWord } from '../../environment/four-letter-word.ts'
+import { ChildProgram } from '../support/child-program.ts'
 import { WireSession } from '../support/wire-session.ts'
 
 describe('a real Apache ZooKeeper', function () {
@@ -89,13 +88,9 @@ describe('a real Apache ZooKeeper', function () {
         const { port, directory } = await startApacheZooKeeper()
         process.stdout.write(JSON.stringify({ port, directory }))
         ${statement}`
-      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
-      let output = ''
-      child.stdout.on('data', chunk => (output += String(chunk)))
-      expect(await once(child, 'close')).to.deep.equal(outcome)
-      const { port, directory } = JSON.parse(output) as { port: number; directory: string }
+      const { code, signal, out } = await ChildProgram.of(script).ended
+      expect([code, signal]).to.deep.equal(outcome)
+      const { port, directory } = JSON.parse(out) as { port: number; directory: string }
       while (await answers(port)) await delay(5)
       expect(existsSync(directory)).to.equal(false)
     })

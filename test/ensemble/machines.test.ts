@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { readResult } from '../../bench/output/result.ts'
 import { connect, type Client } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { startProgram, type Program } from '../bench/runs/program.ts'
+import type { ChildProgram } from '../support/child-program.ts'
+import { startProgram } from '../bench/runs/program.ts'
 import { until } from '../../environment/until.ts'
 
 const PATIENCE = { within: 60_000 }
@@ -19,7 +20,7 @@ describe('a run on several machines', function () {
   let client: Client
   let directory: string
   let json: string
-  let programs: Program[] = []
+  let programs: ChildProgram[] = []
   before(async () => {
     server = await Server.start()
     client = await connect(server.connectString)
@@ -38,7 +39,7 @@ describe('a run on several machines', function () {
   })
 
   const small = ['--scenarios', 'mutex,data', '--sessions', '6', '--seconds', '1', '--seed', '1']
-  const started = (program: Program) => {
+  const started = (program: ChildProgram) => {
     programs.push(program)
     return program
   }
@@ -52,9 +53,9 @@ describe('a run on several machines', function () {
     const other = joinWith('2')
     const organizer = organize('--machines', '2', '--processes', '1', ...small, '--json', json)
     const [ended, otherEnded] = await Promise.all([organizer.ended, other.ended])
-    expect([ended.exitCode, otherEnded.exitCode], ended.stderr + otherEnded.stderr).to.deep.equal([0, 0])
-    expect(ended.stdout).to.contain('3 processes on 2 machines').and.to.contain('Clocks of machines are not compared')
-    expect(otherEnded.stdout).to.match(/^joined \/fleet with 2 processes[^\n]*\nmeasuring /)
+    expect([ended.code, otherEnded.code], ended.err + otherEnded.err).to.deep.equal([0, 0])
+    expect(ended.out).to.contain('3 processes on 2 machines').and.to.contain('Clocks of machines are not compared')
+    expect(otherEnded.out).to.match(/^joined \/fleet with 2 processes[^\n]*\nmeasuring /)
     const alone = join(directory, 'alone.json')
     await startProgram('bench/main.ts', '--server', server.connectString, ...small, '--json', alone).ended
     const countsIn = async (file: string) =>
@@ -68,18 +69,18 @@ describe('a run on several machines', function () {
     const other = joinWith('1')
     const seconds = ['--scenarios', 'data', '--sessions', '6', '--seconds', '1']
     const organizer = organize('--machines', '2', '--processes', '1', ...seconds, '--json', json)
-    await until(() => other.stdout().includes('measuring'), PATIENCE)
+    await until(() => other.out.includes('measuring'), PATIENCE)
     const victim = other.pid
     for (const pid of [victim, ...childrenOf(victim)]) process.kill(pid, 'SIGKILL')
-    const { exitCode, stdout, stderr } = await organizer.ended
-    expect(exitCode, stderr).to.equal(0)
+    const { code, out, err } = await organizer.ended
+    expect(code, err).to.equal(0)
     const { fleet, cells, remarks } = await readResult(json)
     expect(fleet?.machines.map(({ processes }) => processes)).to.deep.equal([1])
     expect(fleet?.lost).to.have.length(1)
     expect(fleet?.lost[0]?.name).to.contain(`(${victim})`)
     expect(cells.map(({ size, phases }) => [size, phases[0]?.counts.notifications.median])).to.deep.equal([[6, 6]])
     expect(remarks.join('\n')).to.contain('What was measured until then is left out')
-    expect(stdout.replace(/\s+/g, ' ')).to.contain('left or died after')
+    expect(out.replace(/\s+/g, ' ')).to.contain('left or died after')
     expect(await left()).to.deep.equal([])
   })
 
@@ -97,12 +98,12 @@ describe('a run on several machines', function () {
       '--json',
       json,
     )
-    await until(() => other.stdout().includes('measuring') && childrenOf(other.pid).length === 2, PATIENCE)
+    await until(() => other.out.includes('measuring') && childrenOf(other.pid).length === 2, PATIENCE)
     const processes = [...childrenOf(other.pid), ...childrenOf(organizer.pid)]
     organizer.kill('SIGINT')
-    expect((await organizer.ended).exitCode).to.equal(130)
-    const { exitCode } = await other.ended
-    expect(exitCode).to.be.oneOf([0, 1])
+    expect((await organizer.ended).code).to.equal(130)
+    const { code } = await other.ended
+    expect(code).to.be.oneOf([0, 1])
     await until(() => processes.every(pid => !existsSync(`/proc/${pid}`)))
     expect(await left()).to.deep.equal([])
   })
@@ -110,19 +111,19 @@ describe('a run on several machines', function () {
   it('tells a machine that comes too late, which ends without an error', async () => {
     const organizer = organize('--machines', '1', '--processes', '1', ...small.with(5, '3'), '--json', json)
     await until(async () => (await left()).some(name => name.startsWith('zkwire-bench-')), PATIENCE)
-    const { exitCode, stdout, stderr } = await joinWith('1').ended
-    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
-    expect(stdout).to.match(/^joined \/fleet [^\n]*\nthe run has begun without this machine\n$/)
-    expect((await organizer.ended).exitCode).to.equal(0)
+    const { code, out, err } = await joinWith('1').ended
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' })
+    expect(out).to.match(/^joined \/fleet [^\n]*\nthe run has begun without this machine\n$/)
+    expect((await organizer.ended).code).to.equal(0)
     expect((await readResult(json)).fleet?.machines).to.have.length(1)
     expect(await left()).to.deep.equal([])
   })
 
   it('leaves no node after SIGINT while it waits for the organizing machine', async () => {
     const other = joinWith('1')
-    await until(() => other.stdout().includes('joined'), PATIENCE)
+    await until(() => other.out.includes('joined'), PATIENCE)
     other.kill('SIGINT')
-    expect((await other.ended).exitCode).to.equal(130)
+    expect((await other.ended).code).to.equal(130)
     expect(await left()).to.deep.equal([])
   })
 
@@ -134,9 +135,9 @@ describe('a run on several machines', function () {
       PATIENCE,
     )
     organizer.kill('SIGKILL')
-    const { exitCode, stderr } = await other.ended
-    expect({ exitCode, stderr }).to.deep.equal({
-      ...{ exitCode: 1, stderr: 'the machine that organizes the run has left it or died\n' },
+    const { code, err } = await other.ended
+    expect({ code, err }).to.deep.equal({
+      ...{ code: 1, err: 'the machine that organizes the run has left it or died\n' },
     })
     await until(async () => (await left()).length === 0)
   })
@@ -147,9 +148,9 @@ describe('a run on several machines', function () {
       async () => (await client.getChildren('/fleet/machines').catch(() => undefined))?.children.length === 1,
       PATIENCE,
     )
-    const { exitCode, stderr } = await organize('--machines', '3', '--json', json).ended
-    expect(exitCode).to.equal(1)
-    expect(stderr).to.match(/^.+ \(\d+\) organizes a run there already\n$/)
+    const { code, err } = await organize('--machines', '3', '--json', json).ended
+    expect(code).to.equal(1)
+    expect(err).to.match(/^.+ \(\d+\) organizes a run there already\n$/)
     first.kill('SIGINT')
     await first.ended
     expect(await left()).to.deep.equal([])

@@ -1,11 +1,10 @@
 // The lifecycle of a client. docs/fault-matrix.md names the tests of all faults.
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { eventTypes } from '../../src/protocol/index.ts'
 import { connect } from '../../src/client/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { dataReply, scriptedSession } from '../support/scripted-session.ts'
+import { ChildProgram } from '../support/child-program.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../../environment/until.ts'
 
@@ -88,13 +87,9 @@ describe('the lifecycle of a client', () => {
         ${statement}
         process.on('exit', () => process.stdout.write(String(process.uptime() - at)))
         const at = process.uptime()`
-      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      let lingered = ''
-      child.stdout.on('data', chunk => (lingered += String(chunk)))
-      expect(await once(child, 'close')).to.deep.equal([0, null])
-      expect(Number(lingered)).to.be.below(10)
+      const ended = await ChildProgram.of(script).ended
+      expect(ended, ended.err).to.include({ code: 0, signal: null })
+      expect(Number(ended.out)).to.be.below(10)
     })
   }
 })

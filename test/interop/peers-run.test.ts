@@ -1,7 +1,5 @@
 // `npm run bench -- peers` with the real libraries, on Apache ZooKeeper.
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,6 +12,7 @@ import { measurePeers, type Availability } from '../../bench/peers/measure.ts'
 import { provide } from '../../bench/peers/provide.ts'
 import { readPeersResult, roundTripsAt, talliesOf, type PeersResult } from '../../bench/peers/result.ts'
 import { until } from '../../environment/until.ts'
+import { ChildProgram } from '../support/child-program.ts'
 
 const main = fileURLToPath(new URL('../../bench/peers/main.ts', import.meta.url))
 const SIZES = [2, 4]
@@ -120,32 +119,27 @@ describe('npm run bench -- peers', function () {
   it('exits with 1 if recipes failed, and names them', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'zkwire-peers-'))
     const args = ['--sessions', '2', '--seconds', '0.001', '--json', join(directory, 'peers.json')]
-    const program = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let printed = ''
-    program.stdout.on('data', chunk => (printed += String(chunk)))
-    expect((await once(program, 'close'))[0]).to.equal(1)
-    expect(printed).to.contain('FAILED: InterProcessMutex. the time of 0.001 s was over')
+    const { code, out } = await new ChildProgram(['--import', 'tsx', main, ...args]).ended
+    expect(code).to.equal(1)
+    expect(out).to.contain('FAILED: InterProcessMutex. the time of 0.001 s was over')
     await rm(directory, { recursive: true })
   })
 
   it('leaves no process and no server after SIGINT, and exits with 130', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'zkwire-peers-'))
     const args = ['--import', 'tsx', main, '--sessions', '2', '--json', join(directory, 'peers.json')]
-    const program = spawn(process.execPath, args, { stdio: 'ignore' })
-    const ended = once(program, 'close') as Promise<[number | null]>
+    const program = new ChildProgram(args)
     // The server starts after all programs are compiled, so no compiler is taken for a driver.
     const isServer = (pid: number) => commandOf(pid).includes('QuorumPeerMain')
     const isDriver = (pid: number) => /drivers|Contenders|contenders/.test(commandOf(pid))
     let children: number[] = []
     const hasServerAndContenders = () => {
-      children = childrenOf(program.pid ?? NaN)
+      children = childrenOf(program.pid)
       return children.some(isServer) && children.some(isDriver)
     }
     await until(hasServerAndContenders, { within: 120_000 })
     program.kill('SIGINT')
-    expect((await ended)[0]).to.equal(130)
+    expect((await program.ended).code).to.equal(130)
     expect(children.filter(pid => commandOf(pid) !== '').map(commandOf)).to.deep.equal([])
     await rm(directory, { recursive: true })
   })

@@ -1,30 +1,18 @@
 // A process of an example that serves HTTP.
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { runAtExit } from '../../environment/at-exit.ts'
+import { ChildProgram } from './child-program.ts'
 
-export class ServiceProcess {
+export class ServiceProcess extends ChildProgram {
   readonly port: number
-  readonly #child: ChildProcess
-  readonly #ended: Promise<unknown[]>
-  #output = ''
 
   /** @param script the compiled program */
   constructor(script: string, port: number, env: Readonly<Record<string, string>>) {
+    super([script], { ...env, PORT: `${port}` })
     this.port = port
-    this.#child = spawn(process.execPath, [script], {
-      ...{ env: { ...process.env, ...env, PORT: `${port}` }, stdio: ['ignore', 'pipe', 'pipe'] },
-    })
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream?.on('data', (chunk: Buffer) => (this.#output += String(chunk)))
-    this.#ended = once(this.#child, 'close')
-    const cancelAtExit = runAtExit(() => this.#child.kill('SIGKILL'))
-    void this.#ended.then(cancelAtExit)
   }
 
   /** All that the process has printed. */
   get output(): string {
-    return this.#output
+    return this.out + this.err
   }
 
   /** Returns the status of the answer, or 0 if there is none. */
@@ -38,14 +26,9 @@ export class ServiceProcess {
     return fetch(`http://127.0.0.1:${this.port}${path}`, { method })
   }
 
-  kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal)
-  }
-
   /** Sends a signal, and resolves with the exit status when the process has ended. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     this.kill(signal)
-    const [status] = (await this.#ended) as [number | null]
-    return status
+    return (await this.ended).code
   }
 }
