@@ -2,17 +2,14 @@
 import { expect } from 'chai'
 import { supervise, type Client, type ConnectOptions, type SessionTask, type State } from '../../src/index.ts'
 import { LeaderElection } from '../../src/recipes/index.ts'
-import { onAbort } from '../../src/runtime/abort.ts'
 import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { failureOf } from '../support/settled.ts'
+import { abortOf, failureOf } from '../support/settled.ts'
 import { ScriptedServer, SESSION_ID, type Handshake, type ScriptedConnection } from '../support/scripted-server.ts'
 import { redial } from '../support/scripted-session.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { VirtualServer } from '../support/virtual-server.ts'
 
 const T = 4000
-
-const abortOf = (signal: AbortSignal) => new Promise<void>(resolve => void onAbort(signal, resolve))
 
 /** Tasks that supervise() runs on an embedded server. */
 class Outage extends VirtualServer {

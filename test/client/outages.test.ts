@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { connect, supervise, type Outage, type ZooKeeperError } from '../../src/index.ts'
 import { VirtualServer } from '../support/virtual-server.ts'
+import { abortOf } from '../support/settled.ts'
 
 describe('onOutage', () => {
   const virtual = VirtualServer.each()
@@ -44,7 +45,7 @@ describe('onOutage', () => {
       { ...options(), signal: stop.signal },
       async (_, signal) => {
         runs++
-        await new Promise(resolve => signal.addEventListener('abort', resolve))
+        await abortOf(signal)
       },
     ).catch((error: unknown) => expect(error).to.equal(stop.signal.reason))
     await virtual.clock.advance(1_000)
@@ -137,7 +138,7 @@ describe('onOutage', () => {
       const all = { ...options(), onConnectionError, signal: stop.signal }
       const running = supervise(virtual.server.connectString, all, async (_, signal) => {
         sessions++
-        await new Promise(resolve => signal.addEventListener('abort', resolve))
+        await abortOf(signal)
       }).catch((error: unknown) => expect(error).to.equal(stop.signal.reason))
       await virtual.clock.advance(1_000)
       virtual.clock.stall(18_000)

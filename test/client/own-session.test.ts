@@ -12,7 +12,7 @@ import {
   type Held,
 } from '../../src/recipes/index.ts'
 import { Machine } from '../simulation/machine.ts'
-import { failureOf } from '../support/settled.ts'
+import { abortOf, failureOf } from '../support/settled.ts'
 import { VirtualServer } from '../support/virtual-server.ts'
 
 const ROUND_TRIP = 10
@@ -184,9 +184,7 @@ describe('withLock() in a session of its own', () => {
   it('ends its session at close(), also while its function runs', async () => {
     await using stage = await Stage.start()
     const sessions = stage.openSessions()
-    const locking = failureOf(
-      sessions.withLock(mutex, {}, held => new Promise(resolve => held.signal.addEventListener('abort', resolve))),
-    )
+    const locking = failureOf(sessions.withLock(mutex, {}, held => abortOf(held.signal)))
     await stage.pass(10 * ROUND_TRIP)
     await stage.clock.until(sessions.close({ timeout: 100 }))
     expect(stage.ephemerals).to.deep.equal([])

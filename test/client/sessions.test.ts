@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events'
 import { Sessions, ZooKeeperError, type Client, type SessionsOptions } from '../../src/index.ts'
 import { Membership, Mutex, RecipeError, type Held } from '../../src/recipes/index.ts'
 import { onBothServers } from '../recipes/fixture.ts'
-import { failureOf } from '../support/settled.ts'
+import { abortOf, failureOf } from '../support/settled.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 
 const T = 6_000
@@ -51,7 +51,7 @@ onBothServers('Sessions', (fixture, sentences) => {
     const error = await failureOf(
       sessions.withLock(mutex, {}, async held => {
         first = held
-        const lost = new Promise(resolve => held.signal.addEventListener('abort', resolve))
+        const lost = abortOf(held.signal)
         await sessions.use({}, client => fixture.expire(client))
         await lost
         return 'late'
@@ -230,7 +230,7 @@ onBothServers('Sessions', (fixture, sentences) => {
   itInVirtualTime('aborts the signal of a call when its session is lost, with the reason', async () => {
     const sessions = open()
     const reason = await sessions.use({}, async (client, { signal }) => {
-      const aborted = new Promise(resolve => signal.addEventListener('abort', () => resolve(signal.reason)))
+      const aborted = abortOf(signal)
       await fixture.expire(client)
       return aborted
     })
@@ -362,7 +362,7 @@ onBothServers('Sessions', (fixture, sentences) => {
     let held: Held | undefined
     const hanging = sessions.withLock(mutex, {}, async taken => {
       held = taken
-      await new Promise(resolve => taken.signal.addEventListener('abort', resolve))
+      await abortOf(taken.signal)
     })
     const waiting = sessions.withLock(mutex, { timeout: 60_000 }, () => 'never')
     await fixture.until(() => held !== undefined)

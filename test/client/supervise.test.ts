@@ -6,13 +6,8 @@ import { Server } from '../../src/server/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { onBothServers } from '../recipes/fixture.ts'
 import { dependentSignalCount } from '../support/dependent-signals.ts'
-import { failureOf } from '../support/settled.ts'
+import { abortOf, failureOf } from '../support/settled.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
-
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>(resolve => {
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 
 onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
   const run = <T>(work: SessionTask<T>, options?: ConnectOptions) =>
@@ -40,7 +35,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
       ids.add(zk.sessionId)
       const held = await new Mutex(zk, '/supervised-lock').acquire({ signal })
       if (ids.size < 3) {
-        await Promise.all([aborted(signal), fixture.expire(zk)])
+        await Promise.all([abortOf(signal), fixture.expire(zk)])
         expect(held.signal.aborted).to.equal(true)
       }
       running--
@@ -56,7 +51,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
     const seen: unknown[] = []
     const running = run(async (zk, signal) => {
       seen.push([zk.sessionTimeout, (await zk.whoAmI()).some(({ user }) => user === 'ann')])
-      if (seen.length < 2) await Promise.all([aborted(signal), fixture.expire(zk)])
+      if (seen.length < 2) await Promise.all([abortOf(signal), fixture.expire(zk)])
     }, options)
     secret.fill('x')
     auth.length = 0
@@ -72,7 +67,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
     const work = async (_zk: Client, signal: AbortSignal) => {
       if (++runs > 1) return
       faultyDial.refuse()
-      await aborted(signal)
+      await abortOf(signal)
       faultyDial.accept()
       throw new Error('lost')
     }
@@ -96,7 +91,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
     let runs = 0
     const work: SessionTask<void> = async (zk, signal) => {
       if (++runs === 10) return
-      await Promise.all([aborted(signal), fixture.expire(zk)])
+      await Promise.all([abortOf(signal), fixture.expire(zk)])
     }
     await run(work, { signal: stop.signal })
     expect(runs).to.equal(10)
@@ -186,7 +181,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
     const call = run(
       async (zk, signal) => {
         await zk.create(path)
-        const stopped = aborted(signal)
+        const stopped = abortOf(signal)
         stop.abort(reason)
         await stopped
         await zk.delete(path)
@@ -203,7 +198,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
       let runs = 0
       const call = run(async (zk, signal) => {
         runs++
-        await Promise.all([aborted(signal), failureOf(zk.addAuth('unknown', 'secret'))])
+        await Promise.all([abortOf(signal), failureOf(zk.addAuth('unknown', 'secret'))])
       })
       expect(await failureOf(call)).to.include({ code: 'AUTHFAILED', op: 'supervise' })
       expect(runs).to.equal(1)
@@ -220,7 +215,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
       return 0.5
     }
     const work: SessionTask<void> = async (zk, signal) => {
-      await Promise.all([aborted(signal), fixture.expire(zk)])
+      await Promise.all([abortOf(signal), fixture.expire(zk)])
       endedAt = clock.now()
     }
     expect(await failureOf(run(work, { signal: stop.signal, random }))).to.equal(reason)
@@ -245,7 +240,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
                   faultyDial.refuse()
                   await fixture.until(() => zk.state === 'suspended')
                 }
-                const ended = aborted(signal)
+                const ended = abortOf(signal)
                 stoppedAt = fixture.server.clock.now()
                 stop.abort(reason)
                 await ended
@@ -284,7 +279,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
         await zk.exists('/')
         dial = wiped.dial
         fixture.embedded.dropConnections()
-        await aborted(signal)
+        await abortOf(signal)
       }
       await run(work, { dial: (address, handler) => dial(address, handler) })
       expect(runs).to.equal(2)
@@ -317,7 +312,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
         zk.updateServerList('new1,new2')
         await zk.whenConnected()
         dialled.length = 0
-        await Promise.all([aborted(signal), fixture.expire(zk)])
+        await Promise.all([abortOf(signal), fixture.expire(zk)])
       })
       const root = await fixture.observer.exists(fixture.path)
       expect(roots).to.deep.equal([root, root])
@@ -337,7 +332,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
           if (endedAt !== undefined) pauses.push(clock.now() - endedAt)
           if (pauses.length === 9) return
           if (pauses.length > 5) await fixture.sleep(2500)
-          await Promise.all([aborted(signal), fixture.expire(zk)])
+          await Promise.all([abortOf(signal), fixture.expire(zk)])
           endedAt = clock.now()
         },
         { random: () => 0.5 },

@@ -12,6 +12,7 @@ import { Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { readDocument, testCodeBlocks } from '../support/document.ts'
 import { VirtualServer } from '../support/virtual-server.ts'
+import { abortOf } from '../support/settled.ts'
 
 const page = readDocument('docs/observability.md')
 
@@ -62,7 +63,7 @@ async function live(): Promise<void> {
   await zk.delete('/missing').catch(() => undefined)
   await new Mutex(zk, '/lock').use(() => undefined)
   const held = await new Mutex(zk, '/lock').acquire()
-  const lost = new Promise(resolve => held.signal.addEventListener('abort', resolve))
+  const lost = abortOf(held.signal)
   server.dropConnections()
   server.expireSession(zk.sessionId)
   await lost

@@ -8,6 +8,7 @@ import { Ensemble } from '../../environment/ensemble.ts'
 import { ensembles } from '../support/embedded-ensemble.ts'
 import type { EnsembleServer, RunningEnsemble } from '../../environment/running-ensemble.ts'
 import { until } from '../../environment/until.ts'
+import { abortOf } from '../support/settled.ts'
 
 const jvm = ['-Dreadonlymode.enabled=true']
 
@@ -78,7 +79,7 @@ for (const { name, start } of ensembles)
         const options = { readOnly: true, sessionTimeout: 4000, signal: end.signal }
         const supervised = supervise(server.connectString, options, async (zk, signal) => {
           seen.push(`${zk.state} ${(await zk.getData('/kept')).data?.toString()}`)
-          await new Promise(resolve => signal.addEventListener('abort', resolve))
+          await abortOf(signal)
         }).catch((error: unknown) => error)
         await until(() => seen.length === 1)
         ensemble.isolate(server)

@@ -14,6 +14,7 @@ import {
 import { names } from './lock-worlds.ts'
 import type { Process, Told } from './process.ts'
 import type { Outcome, Scenario } from './world.ts'
+import { abortOf } from '../support/settled.ts'
 
 /** Each writer increments once. Each increment is executed exactly once, unless its error says that this is not known. */
 export const increments = (writers: number): Scenario => ({
@@ -181,7 +182,7 @@ export const partitioner = (items: readonly string[]): Scenario => ({
       const running = partitioned.run(
         async (item, held) => {
           process.tell('has', item)
-          await aborted(held.signal)
+          await abortOf(held.signal)
           process.tell('ends', item)
         },
         { signal: stop.signal },
@@ -234,12 +235,6 @@ async function attempted(process: Process, call: (signal: AbortSignal) => Promis
     process.tell(isUnknown ? 'unknown' : 'failed')
   }
 }
-
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 
 const valuesOf = ({ told }: Outcome, what: string): unknown[] =>
   told.filter(each => each.what === what).map(({ value }) => value)

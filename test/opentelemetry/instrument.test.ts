@@ -17,6 +17,7 @@ import { instrument, type Instrumentation, type InstrumentOptions } from '../../
 import { LeaderElection, Mutex, ReadWriteLock, Semaphore } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
+import { abortOf } from '../support/settled.ts'
 
 /** The SDKs, with Prometheus' page on a port of loopback. */
 class Telemetry implements AsyncDisposable {
@@ -191,7 +192,7 @@ describe('instrument()', () => {
 
   it('tells why a lock was lost, and counts the loss and the end of the session once', async () => {
     const held = await new Mutex(zk, '/lock').acquire()
-    const lost = new Promise(resolve => held.signal.addEventListener('abort', resolve))
+    const lost = abortOf(held.signal)
     server.dropConnections()
     server.expireSession(zk.sessionId)
     await lost

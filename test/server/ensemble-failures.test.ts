@@ -6,7 +6,7 @@ import { ConnectRequest } from '../../src/protocol/index.ts'
 import type { Member } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { frameOf } from '../support/scripted-server.ts'
-import { failureOf, trackSettled } from '../support/settled.ts'
+import { abortOf, failureOf, trackSettled } from '../support/settled.ts'
 import { ELECTION, TICK, UNAWARE, VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
 const text = async (client: Client, path: string) => (await client.getData(path)).data?.toString()
@@ -420,7 +420,7 @@ describe('an embedded ensemble that fails', () => {
         supervise(alone.connectString, options, async (zk, signal) => {
           if (seen.length === 0) await zk.create('/kept', 'precious')
           seen.push(`${zk.state} ${await text(zk, '/kept')}`)
-          await new Promise(resolve => signal.addEventListener('abort', resolve))
+          await abortOf(signal)
         }),
       )
       await clock.advance(TICK)

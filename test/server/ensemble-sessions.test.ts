@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Client, ConnectOptions } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import type { Member } from '../../src/server/index.ts'
-import { failureOf, trackSettled } from '../support/settled.ts'
+import { abortOf, failureOf, trackSettled } from '../support/settled.ts'
 import { ELECTION, TICK, UNAWARE, VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
 describe('in an embedded ensemble', () => {
@@ -174,7 +174,7 @@ describe('in an embedded ensemble', () => {
       for (const way of ['both', 'incoming', 'outgoing'] as const) {
         const { held, next, isGranted } = await rivals([lonely], [other, ensemble.leader], 3000)
         lonely.cutOff(way)
-        const aborted = new Promise<void>(resolve => held.signal.addEventListener('abort', () => resolve()))
+        const aborted = abortOf(held.signal)
         await ensemble.until(aborted)
         expect(isGranted(), way).to.equal(false)
         const granted = await ensemble.until(next)
@@ -195,7 +195,7 @@ describe('in an embedded ensemble', () => {
       expect(granted.token > held.token).to.equal(true)
       const write = failureOf(held.guard().setData('/resource', 'by the old holder').commit())
       await granted.guard().setData('/resource', 'by the new holder').commit()
-      const aborted = new Promise<void>(resolve => held.signal.addEventListener('abort', () => resolve()))
+      const aborted = abortOf(held.signal)
       await ensemble.until(aborted)
       expect(ensemble.clock.now() - grantedAt).to.be.below(UNAWARE)
       expect(await ensemble.until(write))

@@ -7,6 +7,7 @@ import { Server, type FaultKind } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
 import { Machine } from './machine.ts'
+import { abortOf } from '../support/settled.ts'
 
 export interface PartitionerResult {
   violations: string[]
@@ -144,10 +145,7 @@ class World {
     // A task may end early, at once when it is told, or late.
     const patience = random()
     if (patience > 0.1) {
-      await new Promise<void>(resolve => {
-        if (held.signal.aborted) resolve()
-        held.signal.addEventListener('abort', () => resolve(), { once: true })
-      })
+      await abortOf(held.signal)
       if (patience < 0.5) await host.machine.sleep(200 * random())
       grant.isEnded = true
     } else void this.#endLater(grant)
@@ -159,10 +157,7 @@ class World {
 
   /** A task that returned early still owns its item until the signal aborts. */
   async #endLater(grant: Grant): Promise<void> {
-    await new Promise<void>(resolve => {
-      if (grant.held.signal.aborted) resolve()
-      grant.held.signal.addEventListener('abort', () => resolve(), { once: true })
-    })
+    await abortOf(grant.held.signal)
     grant.isEnded = true
   }
 

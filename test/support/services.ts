@@ -2,8 +2,8 @@
 import { connect, supervise, type Client, type ConnectOptions, type ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { LeaderElection, Mutex, type Held } from '../../src/recipes/index.ts'
-import { onAbort } from '../../src/runtime/abort.ts'
 import { until } from '../../environment/until.ts'
+import { abortOf } from './settled.ts'
 
 /** The time in which one of them leads, or holds the lock. */
 export interface Term {
@@ -11,10 +11,6 @@ export interface Term {
   readonly at: number
   readonly held: Held
 }
-
-/** Resolves when one of the signals aborts. */
-const abortOf = (...signals: AbortSignal[]) =>
-  new Promise<void>(resolve => void onAbort(AbortSignal.any(signals), resolve))
 
 export class Services implements AsyncDisposable {
   /** The sessions of the services, each with a signal that aborts when supervise() gives it up. */
@@ -81,7 +77,7 @@ export class Services implements AsyncDisposable {
 
   async #serve(terms: Term[], held: Held, ended: AbortSignal): Promise<void> {
     terms.push({ at: performance.now(), held })
-    await abortOf(held.signal, ended)
+    await abortOf(AbortSignal.any([held.signal, ended]))
   }
 
   #onFrame({ from, first, bytes, sessionId }: ObservedFrame): void {

@@ -19,3 +19,10 @@ export const failureOf = (call: Promise<unknown>): Promise<unknown> =>
     },
     (error: unknown) => error,
   )
+
+/** Resolves with the reason of the signal when it aborts, or if it has. */
+export const abortOf = (signal: AbortSignal): Promise<unknown> =>
+  new Promise(resolve => {
+    if (signal.aborted) resolve(signal.reason)
+    else signal.addEventListener('abort', () => resolve(signal.reason), { once: true })
+  })

@@ -2,14 +2,8 @@ import { expect } from 'chai'
 import { supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { RecipeError, Partitioner, type Held } from '../../../src/recipes/index.ts'
-import { failureOf } from '../../support/settled.ts'
+import { abortOf, failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
-
-const ends = (signal: AbortSignal) =>
-  new Promise<void>(resolve => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 
 const items = Array.from({ length: 12 }, (_, i) => `shard ${i}`)
 
@@ -28,7 +22,7 @@ class Member {
     const partitioner = new Partitioner(client, path, list, { id })
     const own = async (item: string, held: Held) => {
       this.owned.set(item, held)
-      await ends(held.signal)
+      await abortOf(held.signal)
       await linger()
       this.owned.delete(item)
     }
@@ -121,7 +115,7 @@ onBothServers('Partitioner', (fixture, { itInVirtualTime, itEverywhere }) => {
       await untilShared(a)
       const [held] = [...a.owned.values()]
       faultyDial.refuse()
-      await ends(held?.signal as AbortSignal)
+      await abortOf(held?.signal as AbortSignal)
       expect(held?.signal.reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
       expect(held?.validFor()).to.equal(0)
       faultyDial.accept()
@@ -164,7 +158,7 @@ onBothServers('Partitioner', (fixture, { itInVirtualTime, itEverywhere }) => {
     const ended: string[] = []
     const running = new Partitioner(client, path, ['a', 'b', 'c']).run(async (item, held) => {
       if (item === 'b') throw failure
-      await ends(held.signal)
+      await abortOf(held.signal)
       ended.push(item)
     })
     expect(await failureOf(running)).to.equal(failure)
@@ -183,7 +177,7 @@ onBothServers('Partitioner', (fixture, { itInVirtualTime, itEverywhere }) => {
           sessions.add(zk.sessionId)
           if (sessions.size === 3) stop.abort()
           else await fixture.expire(zk)
-          await ends(held.signal)
+          await abortOf(held.signal)
         },
         { signal },
       ),

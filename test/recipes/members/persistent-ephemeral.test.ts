@@ -2,14 +2,8 @@ import { expect } from 'chai'
 import { supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { PersistentEphemeral } from '../../../src/recipes/index.ts'
-import { failureOf, outcomeOf } from '../../support/settled.ts'
+import { abortOf, failureOf, outcomeOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
-
-const ends = (signal: AbortSignal) =>
-  new Promise<void>(resolve => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 
 onBothServers('PersistentEphemeral', (fixture, { itInVirtualTime, itEverywhere }) => {
   let path: string
@@ -101,7 +95,7 @@ onBothServers('PersistentEphemeral', (fixture, { itInVirtualTime, itEverywhere }
       owners.push((await ownerOf()) ?? 0n)
       expect(owners.at(-1)).to.equal(zk.sessionId)
       if (owners.length === 2) return node.close()
-      await Promise.all([ends(signal), fixture.expire(zk)])
+      await Promise.all([abortOf(signal), fixture.expire(zk)])
       return node.setData('second').catch(() => undefined)
     })
     expect(new Set(owners).size).to.equal(2)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
 import { Services, type ServiceInstance } from '../../../src/recipes/index.ts'
-import { failureOf } from '../../support/settled.ts'
+import { abortOf, failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
 const idsOf = (instances: readonly ServiceInstance[]) => instances.map(({ id }) => id).sort()
@@ -153,10 +153,7 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
       expect(stat?.ephemeralOwner).to.equal(zk.sessionId)
       if (runs === 3) return
       await fixture.expire(zk)
-      await new Promise<void>(resolve => {
-        if (signal.aborted) resolve()
-        else signal.addEventListener('abort', () => resolve(), { once: true })
-      })
+      await abortOf(signal)
     })
     expect(own?.instances).to.have.length(1)
     await services.close()
