@@ -20,8 +20,8 @@ export const locks: readonly PlantedBug[] = [
     file: 'src/recipes/locks/held.ts',
     caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
     bug: 'a guarded transaction of a holder that lost the lock commits',
-    from: 'this.client.transaction().check(this.path)',
-    to: 'this.client.transaction()',
+    from: 'transaction.check(path)',
+    to: 'transaction',
   },
   {
     file: 'src/recipes/locks/held.ts',
