@@ -48,7 +48,7 @@ export const locks: readonly PlantedBug[] = [
     file: 'src/recipes/locks/held.ts',
     caughtBy: 'test/recipes/locks/multi-lock.test.ts',
     bug: 'a holder reads its node again after the event of its deletion, and another lock is granted meanwhile',
-    from: "if (type === 'NodeDeleted') this.lose(undefined)",
+    from: "if (type === 'NodeDeleted') this.lose(undefined, path)",
     to: '',
   },
   {
