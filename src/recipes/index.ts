@@ -47,6 +47,7 @@ export type { NewInstance, Registration, ServicesOptions } from './members/regis
 export { uriOf, type ServiceInstance, type UriPart } from './members/service-instance.ts'
 export type { ChoiceStrategy, ServiceProvider, ServiceProviderOptions } from './members/service-provider.ts'
 export { Semaphore, type SemaphoreAcquireOptions } from './locks/semaphore.ts'
+export type { TicketHeld } from './locks/ticket-held.ts'
 export { TicketMutex } from './locks/ticket-mutex.ts'
 export { SharedValue } from './data/shared-value.ts'
 export type { SharedValueOptions, VersionedData } from './data/shared-value-options.ts'

@@ -64,6 +64,7 @@ describe('docs/locks.md', () => {
     /token \d+, valid for a while\nTIMEOUT/,
     /queued waits for 1/,
     /\/locks\/many\/stock_lock_0000000001/,
+    /after a delay\nat once/,
     /1000\ntrue\ntwice/,
     /true/,
     /null\n5/,

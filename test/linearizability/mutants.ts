@@ -108,7 +108,7 @@ export class LeaksItsNode extends Mutant {
       { op: 'acquire', path: this.path, options, checks: this.checks },
       async signal => {
         await waiter.waitForTurn(signal)
-        return this.newHeld(waiter.ownNode, options)
+        return this.newHeld(waiter.ownNode, options, waiter)
       },
     )
   }

@@ -26,6 +26,7 @@ import {
   TicketMutex,
   type Held,
   type Lock,
+  type TicketHeld,
   type WaitOptions,
 } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
@@ -157,6 +158,18 @@ function waiting(make: Make, call: (lock: Lock | MultiLock, options: WaitOptions
   }
 }
 
+/** The lock is released before, because a holder's session also asks the leader. */
+function followsRelease(): PublicCall {
+  let held: TicketHeld | undefined
+  return {
+    before: async ({ client }) => {
+      held = await new TicketMutex(client, PATH).acquire()
+      await held.release()
+    },
+    call: (_, options) => held?.followsRelease(options) ?? expect.fail('the lock was not held'),
+  }
+}
+
 /** Ends what a call has resolved with, such as a Held or a ServiceProvider. */
 export async function end(result: unknown): Promise<void> {
   const { release, close } = (result ?? {}) as { release?: () => Promise<void>; close?: () => Promise<void> }
@@ -202,6 +215,7 @@ const services = ({ closeLater }: Scene) => closeLater(new Services(PATH))
 /** The calls by name. The first word is the declaration. */
 export const publicCalls: Readonly<Record<string, PublicCall>> = {
   ...Object.fromEntries(Object.entries(locks).flatMap(([name, make]) => Object.entries(callsOfLock(name, make)))),
+  'TicketHeld.followsRelease': followsRelease(),
   'Semaphore.available': { call: ({ client }, options) => new Semaphore(client, PATH, 2).available(options) },
   revoke: {
     before: ({ client }) => client.create(PATH),

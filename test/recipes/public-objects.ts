@@ -14,6 +14,7 @@ import {
   ReadWriteLock,
   Services,
   SharedValue,
+  TicketMutex,
   type CacheChange,
   type GroupMember,
   type Participant,
@@ -140,6 +141,10 @@ export const held: Readonly<Record<string, Holding>> = {
   ReadHeld: {
     hold: ({ client }) => new ReadWriteLock(client, PATH).readLock.acquire(),
     take: ({ other }) => new ReadWriteLock(other, PATH).writeLock.tryAcquire(),
+  },
+  TicketHeld: {
+    hold: ({ client }) => new TicketMutex(client, PATH).acquire(),
+    take: ({ other }) => new TicketMutex(other, PATH).tryAcquire(),
   },
   WriteHeld: {
     hold: ({ client }) => new ReadWriteLock(client, PATH).writeLock.acquire(),

@@ -199,6 +199,11 @@ export class NodeHeld extends Held {
     return this.#lost.signal
   }
 
+  /** @internal True if the loss of the lock was noticed. */
+  get isLost(): boolean {
+    return this.#lost.isDone
+  }
+
   override get revoked(): AbortSignal {
     return this.#revoked.signal
   }

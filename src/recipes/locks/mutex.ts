@@ -6,7 +6,7 @@ import type { OwnNode } from '../node/own-node.ts'
 import { matchesReaders, namesOf } from '../queue/dialect.ts'
 import { LookAheadWaiter } from '../queue/look-ahead.ts'
 import { LockQueue } from '../queue/lock-queue.ts'
-import { PredecessorWaiter } from '../queue/waiter.ts'
+import { PredecessorWaiter, type Waiter } from '../queue/waiter.ts'
 import type { Held } from './held.ts'
 import type { AcquireOptions } from './lock.ts'
 import { mutexOptionChecks, QueueLock, type MutexOptions } from './queue-lock.ts'
@@ -34,10 +34,10 @@ export class Mutex extends QueueLock {
     this.#looksAhead = looksAhead
   }
 
-  protected override newHeld(ownNode: OwnNode, options: AcquireOptions): Held {
+  protected override newHeld(ownNode: OwnNode, options: AcquireOptions, waiter: Waiter<unknown>): Held {
     // Another node may later get this name. The watch shows that the own node still has it, so that a release need not
     // ask the server first.
     if (this.#looksAhead && !ownNode.isUnique) ownNode.watch()
-    return super.newHeld(ownNode, options)
+    return super.newHeld(ownNode, options, waiter)
   }
 }

@@ -100,7 +100,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
     waiter.onQueued = ofHolder.onQueued
     const work = async (signal: AbortSignal) => {
       await waiter.waitForTurn(signal)
-      return this.newHeld(waiter.ownNode, ofHolder)
+      return this.newHeld(waiter.ownNode, ofHolder, waiter)
     }
     const { acquireOp: op, path, checks } = this
     const waitsFor = () => (waiter.isBlocked ? OTHER_HOLDER : undefined)
@@ -112,7 +112,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
     const ofHolder = { ...options }
     waiter.onQueued = ofHolder.onQueued
     const work = async (signal: AbortSignal) =>
-      (await waiter.tryTurn(signal)) ? this.newHeld(waiter.ownNode, ofHolder) : null
+      (await waiter.tryTurn(signal)) ? this.newHeld(waiter.ownNode, ofHolder, waiter) : null
     const { client } = this.queue
     const { path, checks } = this
     const call = { op: 'tryAcquire', path, options, checks }
@@ -125,7 +125,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
   }
 
   /** Returns what the holder gets. */
-  protected newHeld(ownNode: OwnNode, options: AcquireOptions): H {
+  protected newHeld(ownNode: OwnNode, options: AcquireOptions, _waiter: Waiter<unknown>): H {
     return new NodeHeld(this.queue.client, this.path, ownNode, options) as Held as H
   }
 }

@@ -4,9 +4,12 @@ import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import type { OwnNode } from '../node/own-node.ts'
 import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
+import type { AcquireOptions } from './lock.ts'
 import { lockOptionChecks, QueueLock, type LockOptions } from './queue-lock.ts'
 import { tickets } from './ticket.ts'
+import { TicketHeld } from './ticket-held.ts'
 import { TicketLives } from './ticket-lives.ts'
 import { TicketWaiter } from './ticket-waiter.ts'
 
@@ -26,7 +29,7 @@ import { TicketWaiter } from './ticket-waiter.ts'
  * await using held = await new TicketMutex(zk, '/locks/orders').acquire()
  * await new TicketMutex(other, '/locks/orders').tryAcquire() // => null
  */
-export class TicketMutex extends QueueLock {
+export class TicketMutex extends QueueLock<TicketHeld> {
   readonly #lives: TicketLives
 
   /** @throws ZooKeeperError BADARGUMENTS */
@@ -36,6 +39,10 @@ export class TicketMutex extends QueueLock {
     const lives = new TicketLives(queue)
     super(client, queue, () => new TicketWaiter(queue, lives))
     this.#lives = lives
+  }
+
+  protected override newHeld(_ownNode: OwnNode, options: AcquireOptions, waiter: TicketWaiter): TicketHeld {
+    return new TicketHeld(this.queue.client, this.path, waiter, options)
   }
 
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {

@@ -8,6 +8,7 @@ import { LookAhead } from '../queue/look-ahead.ts'
 import type { LockQueue } from '../queue/lock-queue.ts'
 import { turnOf, type Ahead, type Turn } from '../queue/turn.ts'
 import { Waiter, type Wake } from '../queue/waiter.ts'
+import type { NodeHeld } from './held.ts'
 import * as ticket from './ticket.ts'
 import type { TicketLives } from './ticket-lives.ts'
 
@@ -22,8 +23,8 @@ class TicketDirectory {
   readonly #client: Client
   readonly #lives: TicketLives
   #life = ''
-  /** True if the contender holds the lock. */
-  isHeld = false
+  /** What the contender has got at its turn. */
+  held: NodeHeld | undefined
 
   constructor(client: Client, lives: TicketLives) {
     this.#client = client
@@ -67,9 +68,17 @@ class TicketDirectory {
     }
   }
 
-  /** Writes the number before the delete, so that a waiter woken by the delete cannot read the old number. */
+  /** Returns true if the directory was created together with the lock's node: there was no other one before. */
+  async isFirst({ czxid }: Stat, signal: AbortSignal): Promise<boolean> {
+    return (await this.#client.exists(parentOf(this.path), { signal }))?.czxid === czxid
+  }
+
+  /**
+   * Writes the number before the delete, so that a waiter woken by the delete cannot read the old number. Does not write
+   * it if the lock is lost, because that is no release.
+   */
   async delete(path: string): Promise<unknown> {
-    if (!this.isHeld) return this.#client.delete(path)
+    if (this.held?.isLost !== false) return this.#client.delete(path)
     const data = ticket.releasedAs(ticket.numberOf(nameOf(path)))
     try {
       return await this.#client.multi([{ setData: parentOf(path), data }, { delete: path }])
@@ -108,16 +117,29 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
   override async waitForTurn(signal: AbortSignal): Promise<void> {
     await this.#directory.enter(signal)
     while (await this.#isUsedUp(super.waitForTurn(signal))) await this.#directory.enterNext(signal)
-    this.#directory.isHeld = true
   }
 
   override async tryTurn(signal: AbortSignal): Promise<boolean> {
     await this.#directory.enter(signal)
     for (;;) {
       const trying = super.tryTurn(signal)
-      if (!(await this.#isUsedUp(trying))) return (this.#directory.isHeld = await trying)
+      if (!(await this.#isUsedUp(trying))) return trying
       if (!(await this.#directory.tryEnterNext(signal))) return false
     }
+  }
+
+  /** Called at the turn of this contender, with what it got. */
+  onHeld(held: NodeHeld): void {
+    this.#directory.held = held
+  }
+
+  /** Returns true if it is known that the former holder released the lock, or that there was none. */
+  async followsRelease(signal: AbortSignal): Promise<boolean> {
+    const { ownNode } = this
+    const read = ownNode.isKnown ? await this.#directory.read(signal) : null
+    const former = ownNode.isKnown ? ticket.formerOf(ownNode.node.name, this.#lookAhead.waitedFor) : NaN
+    if (read?.released !== former) return false
+    return former >= 0 || this.#directory.isFirst(read.stat, signal)
   }
 
   /** Returns true, without a ticket, if the numbers of the present life are used up. */

@@ -68,6 +68,14 @@ export function previous(ticket: string, released: number): string | undefined {
 }
 
 /**
+ * Returns the ticket whose owner held the lock before the owner of `own`, if it held it at all. The tickets between both
+ * were gone while that one was still there, so they never had their turn.
+ * @param waitedFor the tickets for which `own` has waited last
+ */
+export const formerOf = (own: string, waitedFor: Ahead | undefined): number =>
+  waitedFor === undefined ? numberOf(own) - 1 : numberOf(waitedFor.predecessor)
+
+/**
  * Returns the largest number of tickets that can be ahead of `own`, by a read of the directory that follows its create.
  * Some may have been cancelled, and some of the children may be later ones.
  */

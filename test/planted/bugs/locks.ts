@@ -25,6 +25,27 @@ export const locks: readonly PlantedBug[] = [
   },
   {
     file: 'src/recipes/locks/held.ts',
+    caughtBy: 'test/recipes/locks/semaphore-permits.test.ts',
+    bug: 'a holder of several permits watches the node of one of them',
+    from: 'for (const node of this.#nodes) void this.#watch(node)',
+    to: 'for (const node of this.#nodes.slice(-1)) void this.#watch(node)',
+  },
+  {
+    file: 'src/recipes/locks/semaphore.ts',
+    caughtBy: 'test/recipes/locks/semaphore-permits.test.ts',
+    bug: 'a waiter for several permits is granted them although one of its nodes was deleted',
+    from: "    if (!this.ownNode.nodes.every(({ name }) => children.includes(name))) return { status: 'gone' }\n",
+    to: '',
+  },
+  {
+    file: 'src/recipes/locks/ticket-waiter.ts',
+    caughtBy: 'test/recipes/locks/follows-release.test.ts',
+    bug: 'a holder that has lost the lock writes that it has released it',
+    from: 'if (this.held?.isLost !== false)',
+    to: 'if (this.held === undefined)',
+  },
+  {
+    file: 'src/recipes/locks/held.ts',
     caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
     bug: 'a release that the server refused cannot be repeated',
     from: '      this.#released = undefined\n',

@@ -16,7 +16,7 @@ export const races: readonly PlantedBug[] = [
     file: 'src/recipes/locks/ticket-waiter.ts',
     caughtBy,
     bug: 'a contender that gives up writes that its ticket was released, so later ones take those before it for gone',
-    from: '    if (!this.isHeld) return this.#client.delete(path)\n',
+    from: '    if (this.held?.isLost !== false) return this.#client.delete(path)\n',
     to: '',
   },
   {

@@ -1,11 +1,12 @@
 // A model that checks the decisions of ticket.ts. It has one directory, waiters whose events and replies arrive late,
 // but in order, and contenders that leave without a release. It knows the true state, and throws if a waiter takes its
-// turn too early, or never.
+// turn too early, or never, or believes in a release that has not been.
 import {
   ticketName,
   tickets,
   type aheadNow,
   type aheadOf,
+  type formerOf,
   type needsList,
   type Seen,
   type SeenAhead,
@@ -15,6 +16,7 @@ import { blocksAlways, turnOf, type Ahead } from '../../../src/recipes/queue/tur
 export interface TicketRules {
   aheadOf: typeof aheadOf
   aheadNow: typeof aheadNow
+  formerOf: typeof formerOf
   needsList: typeof needsList
   turnOf: typeof turnOf
 }
@@ -44,6 +46,8 @@ export class TicketModel {
   readonly #waiters: Waiter[] = []
   readonly #log: string[] = []
   #released = -1
+  /** The ticket that had its turn last. */
+  #last = -1
 
   /** @param size the number of contenders that join in all */
   constructor(size: number, rules: TicketRules) {
@@ -183,6 +187,10 @@ export class TicketModel {
     const earlier = this.#living.find(({ number }) => number < waiter.number)
     if (earlier !== undefined) this.#fail(`${waiter.number} holds the lock although ${earlier.number} is before it`)
     waiter.state = 'holding'
+    const former = this.#rules.formerOf(ticketName(waiter.number), waiter.ahead)
+    if (former === this.#released && former !== this.#last)
+      this.#fail(`${waiter.number} believes in a release by ${former}`)
+    this.#last = waiter.number
   }
 
   #fail(what: string): never {

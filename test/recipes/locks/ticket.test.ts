@@ -5,8 +5,10 @@ import {
   aheadNow,
   aheadOf,
   areOnlyEarlierGone,
+  formerOf,
   isLife,
   needsList,
+  numberOf,
   releasedAs,
   releasedIn,
   ticketName,
@@ -15,7 +17,7 @@ import {
 import { turnOf } from '../../../src/recipes/queue/turn.ts'
 import { TicketModel, type TicketRules } from './ticket-model.ts'
 
-const rules: TicketRules = { aheadOf, aheadNow, needsList, turnOf }
+const rules: TicketRules = { aheadOf, aheadNow, formerOf, needsList, turnOf }
 
 describe('a ticket', () => {
   describe('in a model with delayed events, expired sessions, cancelled calls and other clients’ deletes', () => {
@@ -54,6 +56,9 @@ describe('a ticket', () => {
           const now = aheadNow(ahead, seen, released)
           return seen.second !== 'left' || now?.second === undefined ? now : aheadNow(now, seen, released)
         },
+      },
+      'the farther of two tickets ahead counts as the former holder': {
+        formerOf: (own, ahead) => (ahead?.second === undefined ? formerOf(own, ahead) : numberOf(ahead.second)),
       },
       'only the nearest ticket of a list is believed': {
         turnOf: (list, own, each) => ({ ...turnOf(list, own, each), second: undefined }),
