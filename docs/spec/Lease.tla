@@ -81,14 +81,15 @@ Follower ==
      /\ lease' = IF message = "R" /\ p + T > lease THEN p + T ELSE lease
   /\ UNCHANGED <<now, isPinged, alive, deadline, p>>
 
-\* The leader takes the next message of the follower. It keeps no session that has ended, and refuses its writes.
+\* The leader takes the next message of the follower. It keeps no session that has ended, and refuses its writes; that
+\* it answers its syncs is more than it does.
 Leader ==
   /\ toLeader # <<>>
   /\ toLeader' = Tail(toLeader)
   /\ LET message == Head(toLeader) IN
      /\ deadline' = IF message = "report" /\ alive THEN now + T ELSE deadline
      /\ toFollower' =
-          IF message = "Q" \/ message = "R" /\ alive THEN Append(toFollower, message) ELSE toFollower
+          IF message = "Q" \/ (message = "R" /\ alive) THEN Append(toFollower, message) ELSE toFollower
   /\ UNCHANGED <<now, isPinged, isTouched, alive, pc, p, lease>>
 
 Expire ==

@@ -3,9 +3,10 @@ import { expect } from 'chai'
 import { World } from '../../site/world/world.ts'
 import type { Command } from '../../site/world/story.ts'
 import { readDocument } from '../support/document.ts'
-import type { State } from './evaluator.ts'
+import { Specification, type State } from './evaluator.ts'
 import { explore, firstStrange, type Observation } from './explore.ts'
 import { clientName, lease, mutex, MUTEX_INVARIANTS } from './specifications.ts'
+import { moduleOf } from './syntax.ts'
 import { FunctionValue } from './values.ts'
 
 describe('the page for teachers', () => {
@@ -116,3 +117,26 @@ async function observed(clients: number, commands: readonly Command[]): Promise<
   for (const { client, at } of world.picture().holdings) timed.push([at, holds(client)])
   return timed.sort(([a], [b]) => a - b).map(([, observation]) => observation)
 }
+
+describe('a module of TLA+', () => {
+  const moduleWith = (next: string) => `VARIABLES x\nInit == x = 0\nNext == ${next}\n====\n`
+  const stepsOf = (next: string) => {
+    const specification = new Specification(moduleOf(moduleWith(next)), {})
+    return specification.initial().flatMap(state => specification.steps(state).map(step => step.state.get('x')))
+  }
+
+  it('takes the conjuncts and disjuncts that stand below each other as one list', () => {
+    expect(
+      stepsOf("\\/ /\\ x = 0\n           /\\ \\/ x' = 1\n              \\/ x' = 2\n        \\/ x' = 3"),
+    ).to.deep.equal([1, 2, 3])
+    expect(stepsOf("\\/ x = 1 /\\ x' = 1\n        \\/ x' \\in {y \\in 1..4 : y > 2}")).to.deep.equal([3, 4])
+  })
+
+  it('is refused with its line if it mixes conjunction and disjunction without brackets', () => {
+    expect(() => moduleOf(moduleWith("x = 0 \\/ x = 1 /\\ x' = 1"))).to.throw('line 3: expected brackets')
+  })
+
+  it('is refused if an action leaves a variable open', () => {
+    expect(() => stepsOf('x = 0')).to.throw('says nothing of x')
+  })
+})

@@ -157,10 +157,14 @@ class Parser {
 
   #expression(least = 0): Expression {
     let left = this.#prefix()
+    let before = ''
     for (;;) {
       const name = this.#peek.text
       const binds = BINARY[name] ?? -1
       if (binds <= least) return left
+      // TLA+ knows no precedence between the two.
+      if (`${before} ${name}` === '/\\ \\/' || `${before} ${name}` === '\\/ /\\') throw this.#unexpected('brackets')
+      before = name
       this.#at++
       left = { is: 'operator', name, of: [left, this.#expression(binds)] }
     }
