@@ -11,6 +11,7 @@ const programs: Readonly<Record<string, { file: string; about: string; needsDist
     about: 'the locks of Redis, etcd and PostgreSQL beside those of ZooKeeper, in ten minutes',
   },
   docs: { file: 'test/docs/measure.ts', about: 'measures all runs that documents quote, and writes these documents' },
+  explore: { file: 'bench/explore/main.ts', about: 'a page on which you choose the axes of the figures in docs' },
   compare: { file: 'bench/compare/main.ts', about: 'compares two results of npm start, or of peers' },
   forecast: { file: 'bench/model/main.ts', about: 'at how many contenders a lock breaks' },
   join: { file: 'bench/fleet/main.ts', about: 'takes part in the run of another machine' },

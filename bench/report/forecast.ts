@@ -12,6 +12,7 @@ import { durationHere } from '../model/forecast.ts'
 import { bitRate, figure } from '../output/figures.ts'
 import type { Result } from '../output/result.ts'
 import { html, Html } from './html.ts'
+import { jsonOf } from './json.ts'
 import { plot, type Series } from './plots.ts'
 import { table } from './tables.ts'
 
@@ -126,9 +127,6 @@ function fitPlot(result: Result, model: Model): Html {
     ...{ summary: `Forecast: ${forecast.join('; ')}`, format: (value: number) => `${figure(value)} ms` },
   })
 }
-
-/** Escapes '<', so that no text can end the script element. */
-const jsonOf = (value: unknown): Html => new Html(JSON.stringify(value).replaceAll('<', '\\u003c'))
 
 async function formScript(): Promise<Html> {
   const { outputFiles } = await build({

@@ -1,5 +1,5 @@
 // Plays the timelines. Without this script the page shows all frames at once.
-// May import: bench/model.
+// May import: bench/explore/datasets.ts, bench/model, @observablehq/plot.
 const MS_PER_FRAME = 180
 
 const player = document.querySelector<HTMLElement>('.player')
