@@ -87,6 +87,13 @@ describe('in this process, zkwire', () => {
       expect(await zk.exists('/a')).to.equal(null)
     })
 
+    for (const system of ['/', '/zookeeper', '/zookeeper/config'])
+      it(`deletes no node with -r if one of them is ${system}`, async () => {
+        await zk.create('/a')
+        expect(await run(['rm', '-r', '/a', system])).to.have.property('status', 64)
+        expect(await zk.exists('/a')).not.to.equal(null)
+      })
+
     it('needs a path', async () => {
       const { status, err } = await run(['rm'])
       expect([status, err]).to.deep.equal([64, 'zkwire rm: the argument PATH is missing (see zkwire help rm)\n'])
