@@ -297,7 +297,7 @@ export const usersTools = npmTools('package', 'the tools of users', 'use the pac
   ...{ '@types/jest': '^30.0.0', '@types/node': '^20.19.0', '@cloudflare/workers-types': '^5.0.0', vitest: '^4.1.0' },
   ...{ esbuild: '^0.28.0', rollup: '^4.0.0', '@rollup/plugin-node-resolve': '^16.0.0', vite: '^8.0.0' },
   ...{ '@rollup/plugin-commonjs': '^29.0.0', webpack: '^5.0.0', 'webpack-cli': '^7.0.0' },
-  '@opentelemetry/api': '^1.9.1',
+  ...{ '@opentelemetry/api': '^1.9.1', zod: '^4.0.0', valibot: '^1.0.0' },
   ...{ publint: '^0.3.0', '@arethetypeswrong/cli': '^0.18.0' },
   typescript: '~6.0.0',
   'typescript-oldest': 'npm:typescript@~5.2.0',

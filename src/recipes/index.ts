@@ -8,7 +8,7 @@ export { Barrier, DoubleBarrier, type BarrierOptions } from './coordination/barr
 export { Cache } from './cache/cache.ts'
 export type { CacheOptions } from './cache/cache-options.ts'
 export type { CacheChange, CacheChangesOptions, CacheNode } from './cache/changes.ts'
-export type { CacheCodec } from './cache/content.ts'
+export type { DataCodec, StandardSchema } from './node/codec.ts'
 export { Counter, type CounterOptions } from './data/counter.ts'
 export type { Dialect } from './queue/dialect.ts'
 export { EphemeralMutex } from './locks/ephemeral-mutex.ts'

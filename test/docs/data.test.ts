@@ -60,6 +60,7 @@ describe('docs/data.md', () => {
     /^3n 3n\nab 1\ntrue\n$/,
     /^urgent\nfirst\nsecond\n0\n$/,
     /^host-1 at \/leases\/report\nnull\n$/,
+    /^ann\nnobody and ann\n$/,
     /^true\n$/,
     /^ready\n$/,
     /^\[ 'host-1 eu' \]\n$/,
@@ -76,7 +77,17 @@ describe('docs/data.md', () => {
 
   after(async () => {
     await using zk = await connect((await sharedServer()).connectString)
-    for (const path of ['/settings', '/counters', '/queues', '/leases', '/hosts', '/workers', '/shards', '/services'])
+    for (const path of [
+      '/settings',
+      '/counters',
+      '/queues',
+      '/mails',
+      '/leases',
+      '/hosts',
+      '/workers',
+      '/shards',
+      '/services',
+    ])
       await zk.deleteRecursive(path)
   })
 })

@@ -78,6 +78,68 @@ export const encrypted = connect('localhost', { tls: { ca: 'certificate' } })
 // @ts-expect-error servername is a string
 export const misnamed = connect('localhost', { tls: { servername: 1 } })
 `
+/** Recipes with a validator or a codec. The compiler must infer the types of their values. */
+const validated = `
+import { connect } from 'zkwire'
+import { Membership, Queue, Services, SharedValue, type DataCodec } from 'zkwire/recipes'
+import { Server } from 'zkwire/server'
+import * as v from 'valibot'
+import { z } from 'zod'
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+function is<A, B>(same: Same<A, B>): void { void same }
+
+await using server = await Server.start({ listen: false })
+await using zk = await connect(server.connectString, { dial: server.dial })
+const zod = z.object({ to: z.string(), tries: z.number().default(0) })
+const valibot = v.object({ to: v.string(), tries: v.optional(v.number(), 0) })
+type In = { to: string; tries?: number | undefined }
+type Mail = { to: string; tries: number }
+
+const value = new SharedValue(zk, '/value', { codec: zod, initial: { to: 'ann' } })
+const { data } = await value.get()
+is<typeof data, Mail>(true)
+is<Parameters<typeof value.set>[0], In>(true)
+console.log(data, (await value.update(({ to, tries }) => ({ to, tries: tries + 1 }))).data)
+// @ts-expect-error it is no mail
+await value.set({ to: 5 }).catch(error => console.log(error.message))
+
+await using queue = new Queue(zk, '/queue', { codec: valibot })
+await queue.put({ to: 'bob' })
+await using item = await queue.take()
+is<typeof item.data, Mail>(true)
+console.log(item.data)
+// @ts-expect-error it is no mail
+await queue.put({}).catch(error => console.log(error.message))
+
+await using group = new Membership('/group', { codec: zod, data: { to: 'ann' }, id: 'a' })
+await group.start(zk)
+const [member] = group.members
+is<typeof member, undefined>(false)
+console.log(member?.data?.tries)
+// @ts-expect-error it is no mail
+export const wrongGroup = () => new Membership('/group', { codec: zod, data: { tries: 1 } })
+
+await using services = new Services('/services', { payload: valibot })
+await services.start(zk)
+await services.register({ name: 'api', payload: { to: 'ann' } })
+const [instance] = await services.instances('api')
+const payload = instance?.payload
+is<typeof payload, Mail | null | undefined>(true)
+console.log(payload)
+const provider = await services.provider('api')
+const tries: number | undefined = provider.choose()?.payload?.tries
+void tries
+
+const json: DataCodec<Mail> = { encode: JSON.stringify, decode: bytes => JSON.parse(bytes.toString()) }
+export const typed: SharedValue<Mail> = new SharedValue(zk, '/value', { codec: json, initial: { to: 'ann', tries: 0 } })
+const plain = new SharedValue(zk, '/plain', { initial: 'text' })
+await plain.set(new Uint8Array([1]))
+const bytes = (await plain.get()).data
+is<typeof bytes, Buffer | null>(true)
+// @ts-expect-error it has no codec, so its values are bytes
+export const untyped: SharedValue<Mail> = plain
+`
 const strict = {
   ...{ strict: true, noEmit: true, skipLibCheck: false, exactOptionalPropertyTypes: true },
   ...{ noUncheckedIndexedAccess: true, isolatedModules: true, target: 'es2022', lib: ['es2022'] },
@@ -150,6 +212,25 @@ describe('the type declarations of the package', () => {
         expect(await compile(compiler, { ...resolutions[resolution], ...options }, { code, isBare: true })).to.equal('')
       })
   }
+
+  it('infer the values of a recipe from a validator of Zod or Valibot, or a codec, and the program runs', async () => {
+    const options = { ...resolutions.nodenext, types: ['node'], lib: ['es2022', 'esnext.disposable'] }
+    for (const compiler of [oldest, newest])
+      expect(await compile(compiler, { ...options, skipLibCheck: true }, { code: validated })).to.equal('')
+    const folder = join(user.directory, 'validated')
+    await write(folder, { 'package.json': '{ "type": "module" }', 'program.ts': validated })
+    const esbuild = `esbuild ${folder}/program.ts --target=es2022 --outfile=${folder}/program.js`
+    expect((await run(user.directory, '.', 'node-20', esbuild)).code).to.equal(0)
+    const { output } = await run(user.directory, '.', 'node-20', `node ${folder}/program.js`)
+    expect(output.trim().split('\n')).to.deep.equal([
+      "{ to: 'ann', tries: 0 } { to: 'ann', tries: 1 }",
+      'BADARGUMENTS: set /value: an argument is invalid (the codec refuses it: to: Invalid input: expected string, received number)',
+      "{ to: 'bob', tries: 0 }",
+      'BADARGUMENTS: put /queue: an argument is invalid (item 0: the codec refuses it: to: Invalid key: Expected "to" but received undefined)',
+      '0',
+      "{ to: 'ann', tries: 0 }",
+    ])
+  })
 
   it('load no types of Node.js into a worker, because they contradict those of workers', async () => {
     const options = { ...resolutions.bundler, types: ['@cloudflare/workers-types'] }

@@ -18,6 +18,10 @@ const construction = <T>(
 ): Construction => ({ options, make: (client, given, path = PATH) => make(client, given, path), use })
 
 const acl = openACL
+const text: recipes.DataCodec<string> = { encode: value => value, decode: String }
+const anything: recipes.StandardSchema = {
+  '~standard': { version: 1, vendor: 'test', validate: value => ({ value }) },
+}
 const lockOptions = { id: 'me', acl, onForeignContenders: () => undefined }
 const useLock = (lock: recipes.Lock) => lock.use(() => undefined)
 const useStarted = async (object: recipes.Membership | recipes.PersistentEphemeral, client: Client) => {
@@ -107,10 +111,15 @@ export const constructions: Readonly<Record<string, Construction>> = {
     (client, options, path) => new recipes.SharedValue(client, path, options),
     value => value.update(data => data),
   ),
+  'SharedValue with a codec': construction(
+    { codec: text, initial: 'x' },
+    (client, options, path) => new recipes.SharedValue(client, path, options),
+    value => value.update(data => data),
+  ),
   Lease: leases({ count: 2 }),
   'Lease of one holder': leases({}),
   Queue: construction(
-    { acl },
+    { codec: text, onInvalidItem: () => undefined, acl },
     (client, options, path) => new recipes.Queue(client, path, options),
     async queue => {
       await queue.put('x')
@@ -120,6 +129,11 @@ export const constructions: Readonly<Record<string, Construction>> = {
   ),
   Membership: construction(
     { id: 'me', data: 'x', dialect: 'curator', acl, observer: false },
+    (_, options, path) => new recipes.Membership(path, options),
+    useStarted,
+  ),
+  'Membership with a codec': construction(
+    { codec: text, data: 'x' },
     (_, options, path) => new recipes.Membership(path, options),
     useStarted,
   ),
@@ -135,7 +149,7 @@ export const constructions: Readonly<Record<string, Construction>> = {
     object => object.close(),
   ),
   Services: construction(
-    { acl },
+    { payload: anything, acl },
     (_, options, path) => new recipes.Services(path, options),
     async (services, client) => {
       await started(services, client)

@@ -38,6 +38,9 @@ const wrongValues: Readonly<Record<string, readonly unknown[]>> = {
   errorThreshold: [null, 0, -1, 1.5, NaN, Infinity, '1'],
   downTime: [null, -1, NaN, '5', 5n],
   onInvalidInstance: [null, 5, 'x', {}],
+  onInvalidItem: [null, 5, 'x', {}],
+  codec: [null, 5, 'x', {}, { encode: String }, { '~standard': {} }, () => 'x'],
+  payload: [null, 5, 'x', {}, { encode: String, decode: String }, { '~standard': {} }],
 }
 
 /** Reports what is read from an object after a moment, and what is written to it at any time. */
@@ -90,7 +93,7 @@ describe('the options', () => {
 
   it('of each constructor that has some are tested here', () => {
     const declared = declaredCalls(['src/recipes/index.ts']).flatMap(({ name, parameters }) =>
-      /^new /.test(name) && parameters.some(each => /^\w+Options$/.test(each)) ? [name.slice(4)] : [],
+      /^new /.test(name) && parameters.some(each => /^\w+Options(<.*>)?$/.test(each)) ? [name.slice(4)] : [],
     )
     // Those of a Cache are in cache.test.ts. It reads at once.
     expect(Object.keys(constructions).filter(name => !name.includes(' '))).to.have.members(

@@ -2,9 +2,9 @@
 import { aFunction, aSignal } from '../../client/recipe-support.ts'
 import type { Stat } from '../../protocol/index.ts'
 import { mustBe, type Checks } from '../../options/checks.ts'
+import { aCodec, type DataCodec } from '../node/codec.ts'
 import type { Cache } from './cache.ts'
 import type { CacheChangesOptions } from './changes.ts'
-import type { CacheCodec } from './content.ts'
 
 /**
  * Options of a {@link Cache}. If one of its functions throws, the node in question is hidden, and the error is passed to
@@ -36,7 +36,7 @@ export interface CacheOptions {
    * Converts data before it is kept, and back at each read: `{ encode: deflateRawSync, decode: inflateRawSync }` of
    * node:zlib compresses it. Default: data is kept as it is.
    */
-  codec?: CacheCodec | undefined
+  codec?: DataCodec<Uint8Array> | undefined
   /**
    * The most bytes of memory that the copy may need, 0 or more: see `bytes` of the cache. If it needs more, the cache
    * ends with a RecipeError `TOOLARGE`. Default Infinity.
@@ -60,10 +60,7 @@ export const cacheOptionChecks: Checks<CacheOptions> = {
   ),
   paths: aFunction,
   data: mustBe('true, false or a function', value => ['boolean', 'function'].includes(typeof value)),
-  codec: mustBe(
-    'an object with the functions encode and decode',
-    (value: Partial<CacheCodec> | null) => typeof value?.encode === 'function' && typeof value.decode === 'function',
-  ),
+  codec: aCodec,
   maxBytes: mustBe('a number of bytes, 0 or more', isLimit),
   previous: mustBe('a Cache', (value: unknown) => typeof value === 'object' && value !== null),
   signal: aSignal,

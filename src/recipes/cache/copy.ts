@@ -1,6 +1,6 @@
 // The local copy of a tree: Maps of its nodes, by their paths. Pure: no client, no promise.
 import { nameOf, parentOf } from '../../protocol/index.ts'
-import type { CacheCodec } from './content.ts'
+import type { DataCodec } from '../node/codec.ts'
 
 /**
  * What the copy keeps of one node: bytes, as strings with one character for each byte. V8 keeps a Stat in half the memory
@@ -11,7 +11,7 @@ export interface NodeRecord {
   /** null: the node has no data. undefined: the data is left out. */
   readonly data: string | null | undefined
   /** What has encoded the data. */
-  readonly codec: CacheCodec | undefined
+  readonly codec: DataCodec<Uint8Array> | undefined
 }
 
 /** About how many bytes V8 needs for a node: its record, its Stat, and its places in the Maps. */

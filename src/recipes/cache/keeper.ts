@@ -2,9 +2,10 @@
 // Synchronous: it asks for reads, and gets their results later.
 import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { WatchEvent } from '../../client/index.ts'
+import { atOnce } from '../node/codec.ts'
 import { isSameData, isSameNode, isSameState } from '../node/same-state.ts'
 import type { CacheChange, CacheNode, Changes } from './changes.ts'
-import { atOnce, nodeOf, statOf, type Content } from './content.ts'
+import { nodeOf, statOf, type Content } from './content.ts'
 import type { Copy, NodeRecord } from './copy.ts'
 import type { ReadJob, ReadKind, ReadOutcome } from './reads.ts'
 
@@ -218,7 +219,7 @@ export class Keeper {
     if (path === this.copy.path) return true
     if (this.#levelOf(path) > this.#wanted.depth) return false
     try {
-      return atOnce('paths', path, this.#wanted.paths?.(path)) !== false
+      return atOnce('Cache', 'paths', path, this.#wanted.paths?.(path)) !== false
     } catch (error) {
       this.#onFailure(path, error)
       return false

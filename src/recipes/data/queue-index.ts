@@ -20,6 +20,8 @@ export class QueueIndex {
   readonly #names: Record<QueueDirectory, Set<string>> = { entries: new Set(), taken: new Set() }
   /** Items that a call of this process tries to take. */
   readonly #picked = new Set<string>()
+  /** Items that this consumer cannot decode, and passes over. */
+  readonly #invalid = new Set<string>()
   /** The items that can be taken, sorted in the order of the queue. */
   #available: string[] = []
 
@@ -30,6 +32,7 @@ export class QueueIndex {
   /** Replaces all names of a directory. */
   load(directory: QueueDirectory, names: readonly string[]): void {
     this.#names[directory] = new Set(names.filter(name => ITEM.test(name)))
+    for (const name of this.#invalid) if (!this.#names.entries.has(name)) this.#invalid.delete(name)
     this.#sort()
   }
 
@@ -48,6 +51,7 @@ export class QueueIndex {
     if (!ITEM.test(name)) return
     if (exists) this.#names[directory].add(name)
     else this.#names[directory].delete(name)
+    if (!this.#names.entries.has(name)) this.#invalid.delete(name)
     this.#update(name)
   }
 
@@ -76,12 +80,23 @@ export class QueueIndex {
     this.#update(name)
   }
 
+  /** Passes the item over until it does not exist any more. */
+  passOver(name: string): void {
+    this.#invalid.add(name)
+    this.putBack(name)
+  }
+
   #sort(): void {
     this.#available = [...this.#names.entries].filter(name => this.#isAvailable(name)).sort()
   }
 
   #isAvailable(name: string): boolean {
-    return this.#names.entries.has(name) && !this.#names.taken.has(name) && !this.#picked.has(name)
+    return (
+      this.#names.entries.has(name) &&
+      !this.#names.taken.has(name) &&
+      !this.#picked.has(name) &&
+      !this.#invalid.has(name)
+    )
   }
 
   #update(name: string): void {

@@ -9,10 +9,12 @@ import { retryUntilDone } from '../node/retry-until-done.ts'
 import { priorityOf } from './queue-index.ts'
 
 /** The queue of an item. */
-export interface ItemOwner {
+export interface ItemOwner<T> {
   readonly client: Client
   readonly path: string
   readonly acl: readonly ACL[] | undefined
+  /** @throws RecipeError UNSUPPORTED if the codec refuses the data of the node */
+  decode(data: Buffer | null, path: string): T
   /** The item was given back. */
   onGivenBack(name: string): void
 }
@@ -28,21 +30,21 @@ export interface ItemOwner {
  * await item.complete()
  * await queue.size() // => 0
  */
-export class QueueItem implements AsyncDisposable {
+export class QueueItem<T = Buffer | null> implements AsyncDisposable {
   /** The name of the item's node. */
   readonly name: string
-  /** The data of the item. null if its node has none. */
-  readonly data: Buffer | null
+  /** The data of the item. null if its node has none. With a codec: the value that was put. */
+  readonly data: T
   /** The priority that it was put with, 0 to 999. Lower numbers are more urgent. */
   readonly priority: number
-  readonly #claim: ItemClaim
+  readonly #claim: ItemClaim<T>
   readonly #lost = new Abort()
   #completed: Promise<void> | undefined
   #released: Promise<void> | undefined
   readonly #endHold: () => void
 
   /** @internal */
-  constructor(claim: ItemClaim, data: Buffer | null) {
+  constructor(claim: ItemClaim<T>, data: T) {
     this.name = claim.name
     this.data = data
     this.priority = priorityOf(claim.name) ?? 0
@@ -123,14 +125,14 @@ export class QueueItem implements AsyncDisposable {
 }
 
 /** The node that marks one item as taken. */
-export class ItemClaim {
-  readonly owner: ItemOwner
+export class ItemClaim<T> {
+  readonly owner: ItemOwner<T>
   readonly name: string
   readonly #entry: string
   readonly #taken: string
   readonly #ownNode: OwnNode
 
-  constructor(owner: ItemOwner, name: string) {
+  constructor(owner: ItemOwner<T>, name: string) {
     this.owner = owner
     this.name = name
     this.#entry = join(join(owner.path, 'entries'), name)
@@ -138,14 +140,17 @@ export class ItemClaim {
     this.#ownNode = this.#newNode()
   }
 
-  /** Takes the item. Returns `taken` if another consumer has taken it, and `gone` if it does not exist any more. */
-  async take(signal: AbortSignal): Promise<QueueItem | 'taken' | 'gone'> {
+  /**
+   * Takes the item. Returns `taken` if another consumer has taken it, and `gone` if it does not exist any more.
+   * @throws RecipeError UNSUPPORTED if the codec refuses its data. It is then taken nevertheless
+   */
+  async take(signal: AbortSignal): Promise<QueueItem<T> | 'taken' | 'gone'> {
     const { client } = this.owner
     try {
       const { data } = await this.#ownNode.create(() => client.getData(this.#entry), signal)
       // The node proves nothing while the session may be lost.
       while (!isConfirmed(client)) await whenConfirmed(client, signal)
-      return new QueueItem(this, data)
+      return new QueueItem(this, this.owner.decode(data, this.#entry))
     } catch (error) {
       if (isCode(error, 'NODEEXISTS')) return 'taken'
       if (!isCode(error, 'NONODE') || !this.#ownNode.isKnown) throw error

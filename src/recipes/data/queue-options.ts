@@ -1,8 +1,9 @@
 // The options of a Queue, and their checks.
-import { aSignal, anACL } from '../../client/recipe-support.ts'
+import { aFunction, aSignal, anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
 import { aPositiveInteger, mustBe, type Checks } from '../../options/checks.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { aCodecOrSchema, type DataCodec, type StandardSchema, type Written } from '../node/codec.ts'
 
 /**
  * Options of a Queue.
@@ -11,7 +12,18 @@ import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
  * await using queue = new Queue(zk, '/queues/mails', options)
  * await queue.tryTake() // => null
  */
-export interface QueueOptions {
+export interface QueueOptions<T = Buffer | null, In = Written<T>> {
+  /**
+   * Converts the items to data and back: a {@link DataCodec}, or a validator, which writes JSON. Then `put()` and `item.data`
+   * have values of its type instead of bytes. Default: the items are the data.
+   */
+  codec?: DataCodec<T> | StandardSchema<In, T> | undefined
+  /**
+   * Receives the path of an item whose data the codec refuses, with a RecipeError UNSUPPORTED. The item stays in the
+   * queue at its place for other consumers. This object passes it over as long as its watches stay. Default: a process
+   * warning.
+   */
+  onInvalidItem?: ((path: string, error: Error) => void) | undefined
   /** The ACL of all nodes that the queue creates, except missing nodes above it. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
 }
@@ -51,7 +63,7 @@ export interface ConsumeOptions {
   concurrency?: number | undefined
 }
 
-export const queueChecks: Checks<QueueOptions> = { acl: anACL }
+export const queueChecks: Checks<QueueOptions> = { codec: aCodecOrSchema, onInvalidItem: aFunction, acl: anACL }
 export const putChecks: Checks<PutOptions> = {
   ...waitOptionChecks,
   priority: mustBe(

@@ -62,6 +62,11 @@ export class QueueWatch {
     this.index.putBack(name)
   }
 
+  /** This process cannot decode the item. */
+  invalid(name: string): void {
+    this.index.passOver(name)
+  }
+
   /** The item does not exist any more. */
   gone(name: string): void {
     this.index.change('entries', name, false)

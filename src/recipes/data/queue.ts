@@ -1,12 +1,13 @@
 // A queue of items for several consumers, with the nodes of kazoo's LockingQueue.
-import { checked, copyOf, copyOfACL, inBackground, newDataProblem, newPace } from '../../client/recipe-support.ts'
-import { badArguments, isCode, join } from '../../protocol/index.ts'
+import { callLater, checked, copyOfACL, inBackground, newPace } from '../../client/recipe-support.ts'
+import { badArguments, isCode, join, printable } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
 import { forwardAbort, isAbortOf } from '../../runtime/abort.ts'
-import type { Client, Data } from '../../client/index.ts'
+import type { Client } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { cancellable, despiteLeftovers, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
+import { Conversion, type Written } from '../node/codec.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { MarkedMulti } from './marked-multi.ts'
@@ -35,23 +36,29 @@ import { QueueWatch } from './queue-watch.ts'
  * await using item = await queue.take()
  * item.data?.toString() // => 'first'
  */
-export class Queue implements AsyncDisposable {
+export class Queue<T = Buffer | null, In = Written<T>> implements AsyncDisposable {
   /** The directory that holds the items. */
   readonly path: string
-  readonly #owner: ItemOwner
+  readonly #conversion: Conversion<T, In>
+  readonly #owner: ItemOwner<T>
+  readonly #onInvalidItem: (path: string, error: Error) => void
   #watch: QueueWatch | undefined
   /** The calls that need the watch. */
   #users = 0
   #isClosed = false
 
   /** @throws ZooKeeperError BADARGUMENTS */
-  constructor(client: Client, path: string, options: QueueOptions = {}) {
+  constructor(client: Client, path: string, options: QueueOptions<T, In> = {}) {
     checkArguments('Queue', client, path, optionsProblem(options, queueChecks))
+    const { codec, onInvalidItem = warn, acl } = options
     this.path = path
+    this.#onInvalidItem = onInvalidItem
+    this.#conversion = new Conversion('Queue', path, codec)
     this.#owner = {
       client: client.chroot('/'),
       path,
-      acl: copyOfACL(options.acl),
+      acl: copyOfACL(acl),
+      decode: (data, entry) => this.#conversion.decode(data, entry),
       onGivenBack: name => this.#watch?.givenBack(name),
     }
   }
@@ -67,7 +74,7 @@ export class Queue implements AsyncDisposable {
    * await queue.put('now', { priority: 0 })
    * await queue.take().then(({ data }) => data?.toString()) // => 'now'
    */
-  async put(data: Data, options: PutOptions = {}): Promise<void> {
+  async put(data: In, options: PutOptions = {}): Promise<void> {
     return this.#put('put', [data], options)
   }
 
@@ -79,7 +86,7 @@ export class Queue implements AsyncDisposable {
    * await queue.putMany(['first', 'second'])
    * await queue.size() // => 2
    */
-  async putMany(items: readonly Data[], options: PutOptions = {}): Promise<void> {
+  async putMany(items: readonly In[], options: PutOptions = {}): Promise<void> {
     if (!Array.isArray(items)) throw badArguments('putMany', this.path, 'the first argument must be an array of data')
     if (items.length > 0) await this.#put('putMany', items, options)
   }
@@ -96,8 +103,8 @@ export class Queue implements AsyncDisposable {
    * await using item = await taken
    * item.data?.toString() // => 'first'
    */
-  take(options: WaitOptions = {}): Promise<QueueItem> {
-    return this.#take('take', options, true) as Promise<QueueItem>
+  take(options: WaitOptions = {}): Promise<QueueItem<T>> {
+    return this.#take('take', options, true) as Promise<QueueItem<T>>
   }
 
   /**
@@ -107,7 +114,7 @@ export class Queue implements AsyncDisposable {
    * await using queue = new Queue(zk, '/queues/mails')
    * await queue.tryTake() // => null
    */
-  tryTake(options: WaitOptions = {}): Promise<QueueItem | null> {
+  tryTake(options: WaitOptions = {}): Promise<QueueItem<T> | null> {
     return this.#take('tryTake', options, false)
   }
 
@@ -128,7 +135,7 @@ export class Queue implements AsyncDisposable {
    * }
    * await queue.consume(process, { signal: stop.signal })
    */
-  async consume(fn: (item: QueueItem) => void | Promise<void>, options: ConsumeOptions = {}): Promise<void> {
+  async consume(fn: (item: QueueItem<T>) => void | Promise<void>, options: ConsumeOptions = {}): Promise<void> {
     checkFunction('consume', this.path, fn)
     const { signal, concurrency = 1 } = checked('consume', this.path, options, consumeChecks)
     this.#refuseIfClosed('consume')
@@ -204,10 +211,9 @@ export class Queue implements AsyncDisposable {
     if (this.#isClosed) throw closed(op, this.path)
   }
 
-  async #put(op: string, items: readonly Data[], options: PutOptions): Promise<void> {
+  async #put(op: string, items: readonly In[], options: PutOptions): Promise<void> {
     this.#refuseIfClosed(op)
-    // They may be sent again after the caller has reused its bytes.
-    const copies = items.map(copyOf)
+    const encoded = items.map((item, i) => this.#conversion.encode(op, item, `item ${i}: `))
     const { client, acl } = this.#owner
     const marked = new MarkedMulti(client, this.path, acl)
     const call = { op, path: this.path, options, checks: putChecks }
@@ -216,13 +222,9 @@ export class Queue implements AsyncDisposable {
       client,
       call,
       async signal => {
-        for (const [i, data] of items.entries()) {
-          const problem = newDataProblem(data)
-          if (problem !== undefined) throw badArguments(op, this.path, `item ${i}: ${problem}`)
-        }
         const create = join(join(this.path, 'entries'), itemPrefix(options.priority ?? 100))
         const mode = 'persistentSequential'
-        const ops = copies.map(data => ({ create, data, mode, acl }) as const)
+        const ops = encoded.map(data => ({ create, data, mode, acl }) as const)
         const pace = newPace(client)
         for (;;) {
           try {
@@ -243,10 +245,10 @@ export class Queue implements AsyncDisposable {
     )
   }
 
-  async #take(op: string, options: WaitOptions, waits: boolean): Promise<QueueItem | null> {
+  async #take(op: string, options: WaitOptions, waits: boolean): Promise<QueueItem<T> | null> {
     this.#refuseIfClosed(op)
     const { client } = this.#owner
-    let claim: ItemClaim | undefined
+    let claim: ItemClaim<T> | undefined
     let isEmpty = false
     this.#users++
     const work = async (signal: AbortSignal) => {
@@ -267,13 +269,22 @@ export class Queue implements AsyncDisposable {
           continue
         }
         claim = new ItemClaim(this.#owner, name)
-        const item = await claim.take(signal).catch((error: unknown) => {
-          watch.failed(name)
-          throw error
-        })
-        if (item === 'gone') watch.gone(name)
-        else watch.taken(name)
-        if (typeof item !== 'string') return item
+        try {
+          const item = await claim.take(signal)
+          if (item === 'gone') watch.gone(name)
+          else watch.taken(name)
+          if (typeof item !== 'string') return item
+        } catch (error) {
+          if (!(error instanceof RecipeError && error.code === 'UNSUPPORTED')) {
+            watch.failed(name)
+            throw error
+          }
+          losses = -1
+          watch.invalid(name)
+          callLater(client, () => this.#onInvalidItem(error.path, error))
+          await claim.remove()
+          continue
+        }
         await pace.wait(signal)
       }
     }
@@ -290,7 +301,7 @@ export class Queue implements AsyncDisposable {
   }
 }
 
-async function processItem(item: QueueItem, fn: (item: QueueItem) => void | Promise<void>): Promise<void> {
+async function processItem<T>(item: QueueItem<T>, fn: (item: QueueItem<T>) => void | Promise<void>): Promise<void> {
   try {
     await fn(item)
     if (!item.hasEnded) await item.complete()
@@ -299,5 +310,10 @@ async function processItem(item: QueueItem, fn: (item: QueueItem) => void | Prom
     throw isAbortOf(item.signal, error) ? item.signal.reason : error
   }
 }
+
+const warn = (path: string, error: Error): void =>
+  process.emitWarning(printable(`${path} is left in the queue, because its data is no item: ${error.message}`), {
+    code: 'ZKWIRE_INVALID_ITEM',
+  })
 
 const nothing = () => undefined

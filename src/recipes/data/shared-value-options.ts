@@ -1,8 +1,8 @@
 // The options of a SharedValue, their checks, and the value with its version.
-import { anACL, dataProblem } from '../../client/recipe-support.ts'
-import type { Data } from '../../client/index.ts'
+import { anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
-import { mustBe, type Checks } from '../../options/checks.ts'
+import type { Checks } from '../../options/checks.ts'
+import { aCodecOrSchema, type DataCodec, type NotInferred, type StandardSchema, type Written } from '../node/codec.ts'
 
 /**
  * Options of a SharedValue.
@@ -11,9 +11,17 @@ import { mustBe, type Checks } from '../../options/checks.ts'
  * const { data } = await new SharedValue(zk, '/text', options).get()
  * data?.toString() // => 'a'
  */
-export interface SharedValueOptions {
-  /** The data to start with while the node does not exist. Reading does not create the node. Default: empty. */
-  initial?: Data | undefined
+export interface SharedValueOptions<T = Buffer | null, In = Written<T>> {
+  /**
+   * Converts the values to data and back: a {@link DataCodec}, or a validator, which writes JSON. Then `get()` and the others
+   * have values of its type instead of bytes. Default: the values are the data.
+   */
+  codec?: DataCodec<T> | StandardSchema<In, T> | undefined
+  /**
+   * The value to start with while the node does not exist. Reading does not create the node. Default: empty data, which
+   * a validator refuses.
+   */
+  initial?: NotInferred<In> | undefined
   /** The ACL of the node if it is created. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
 }
@@ -24,14 +32,16 @@ export interface SharedValueOptions {
  * const value: VersionedData = await new SharedValue(zk, '/text').set('a')
  * value.version // => 0
  */
-export interface VersionedData {
-  /** The data of the node. null if it has none. */
-  data: Buffer | null
+export interface VersionedData<T = Buffer | null> {
+  /** The data of the node. null if it has none. With a codec: the value that the data stands for. */
+  data: T
   /** The version of the node's data; null if the node does not exist. */
   version: number | null
 }
 
 export const valueChecks: Checks<SharedValueOptions> = {
-  initial: mustBe('a Uint8Array, a string or null', value => dataProblem(value) === undefined),
+  codec: aCodecOrSchema,
+  // The conversion checks it.
+  initial: () => undefined,
   acl: anACL,
 }

@@ -1,20 +1,14 @@
 // Data that clients share: values, counters, queues of items, leases. This file: a value that is updated by its version.
 // May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
-import {
-  copyOfACL,
-  inBackground,
-  newDataProblem,
-  newPace,
-  unlessRefused,
-  type Pace,
-} from '../../client/recipe-support.ts'
+import { copyOfACL, inBackground, newPace, unlessRefused, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
 import { isStrayPromise } from '../../runtime/callbacks.ts'
-import type { Client, Data, MultiOp, SignalOption } from '../../client/index.ts'
+import type { Client, MultiOp, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { cancellable, waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
+import { Conversion, type Written } from '../node/codec.ts'
 import { ensureParent } from '../node/ensure-directory.ts'
 import { Follower } from '../node/follower.ts'
 import type { Iteration } from '../node/publisher.ts'
@@ -35,13 +29,14 @@ import { valueChecks, type SharedValueOptions, type VersionedData } from './shar
  * await value.compareAndSet(written, 'c')
  * await value.compareAndSet(written, 'd') // => null
  */
-export class SharedValue implements AsyncDisposable {
+export class SharedValue<T = Buffer | null, In = Written<T>> implements AsyncDisposable {
   /** The node that holds the value. */
   readonly path: string
   readonly #client: Client
+  readonly #conversion: Conversion<T, In>
   readonly #initial: Buffer | null
   readonly #acl: readonly ACL[] | undefined
-  readonly #changes: Follower<IdentifiedData, VersionedData>
+  readonly #changes: Follower<IdentifiedData<T>, VersionedData<T>>
   /** The end of the last write of this object. The next one waits for it, because it would only be refused. */
   #last: Promise<unknown> = Promise.resolve()
   /** Ends when the markers of all writes are removed. */
@@ -51,19 +46,24 @@ export class SharedValue implements AsyncDisposable {
    * Runs each read of a call. A Counter, which tells the changes itself, replaces it.
    * @internal See {@link Follower.beside}.
    */
-  besideChanges: ReadBeside = read => this.#changes.beside(read, state => state)
+  besideChanges: ReadBeside = read => this.#changes.beside(read, state => this.#decodedIfPossible(state))
 
   /** @throws ZooKeeperError BADARGUMENTS */
-  constructor(client: Client, path: string, options: SharedValueOptions = {}) {
+  constructor(client: Client, path: string, options: SharedValueOptions<T, In> = {}) {
     checkArguments('SharedValue', client, path, optionsProblem(options, valueChecks))
+    const { codec, initial, acl } = options
     this.path = path
     this.#client = client.chroot('/')
-    this.#initial = bufferOf(options.initial ?? (options.initial === null ? null : ''))
-    this.#acl = copyOfACL(options.acl)
+    this.#conversion = new Conversion('SharedValue', path, codec)
+    this.#initial = this.#conversion.encodeOption('initial', initial)
+    this.#acl = copyOfACL(acl)
     this.#changes = new Follower(
       this.#client,
       path,
-      signal => readIdentified(this.#client, path, this.#initial, signal),
+      async signal => {
+        const { value, changed } = await readIdentified(this.#client, path, this.#initial, signal)
+        return { value: { id: value.id, value: this.#decoded(value.value) }, changed }
+      },
       (before, { id, value }) => (before?.id === id ? undefined : value),
     )
   }
@@ -71,17 +71,18 @@ export class SharedValue implements AsyncDisposable {
   /**
    * Reads the value from the connected server, which may lag behind: call `sync(path)` of the client first to read the
    * latest value. Waits through lost connections.
-   * @throws RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
-   * {@link close}
+   * @throws RecipeError TIMEOUT, or UNSUPPORTED if the codec refuses the data; the signal's reason; ZooKeeperError, for
+   * example NOAUTH, SESSIONEXPIRED; CLOSED after {@link close}
    * @example
    * await zk.create('/colour', 'blue')
    * const { data, version } = await new SharedValue(zk, '/colour').get()
    * data?.toString() // => 'blue'
    * version // => 0
    */
-  async get(options: WaitOptions = {}): Promise<VersionedData> {
+  async get(options: WaitOptions = {}): Promise<VersionedData<T>> {
     this.#refuseIfClosed('get')
-    return waitingRead(this.#client, { op: 'get', path: this.path, options }, signal => this.#read(signal))
+    const call = { op: 'get', path: this.path, options }
+    return this.#decoded(await waitingRead(this.#client, call, signal => this.#read(signal)))
   }
 
   /**
@@ -93,27 +94,32 @@ export class SharedValue implements AsyncDisposable {
    * `unknown`, or is the signal's reason.
    * @param fn gets the present value and returns the next one, or undefined to leave the value. It may be called
    * several times, so it must do nothing but compute the value. It must not return a promise
-   * @throws the function's error; RecipeError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
-   * NOAUTH, SESSIONEXPIRED
+   * @throws the function's error; RecipeError TIMEOUT, or UNSUPPORTED if the codec refuses the present data; the signal's
+   * reason; ZooKeeperError, for example BADARGUMENTS, also if the codec refuses the new value; NOAUTH, SESSIONEXPIRED
    * @example
    * const words = new SharedValue(zk, '/words')
    * await Promise.all(['a', 'b'].map(word => words.update(data => `${data}${word}`)))
    * await words.get().then(({ data }) => data?.toString()) // => 'ab'
    */
-  update(fn: (current: Buffer | null) => Data | undefined, options: WaitOptions = {}): Promise<VersionedData> {
-    return this.updateAs('update', fn, options)
+  async update(fn: (current: T) => In | undefined, options: WaitOptions = {}): Promise<VersionedData<T>> {
+    checkFunction('update', this.path, fn)
+    const next = (data: Buffer | null) => {
+      const value = fn(this.#conversion.decode(data))
+      if (isStrayPromise(value)) throw badArguments('update', this.path, 'the function must not return a promise')
+      return value === undefined ? undefined : this.#conversion.encode('update', value)
+    }
+    return this.#decoded(await this.updateAs('update', next, options))
   }
 
   /**
-   * {@link update} with the name of the user's call, for errors.
+   * Updates the data, in the name of a call.
    * @internal
    */
   async updateAs(
     op: string,
-    fn: (current: Buffer | null) => Data | undefined,
+    fn: (current: Buffer | null) => Buffer | null | undefined,
     options: WaitOptions,
   ): Promise<VersionedData> {
-    checkFunction(op, this.path, fn)
     return this.#write(op, options, async (marked, signal) => {
       const pace = newPace(this.#client)
       let isSynced = false
@@ -121,13 +127,12 @@ export class SharedValue implements AsyncDisposable {
         const current = await this.#client.retry(() => this.#read(signal, isSynced), { signal })
         signal.throwIfAborted()
         const next = fn(current.data)
-        if (isStrayPromise(next)) throw badArguments(op, this.path, 'the function must not return a promise')
         if (next === undefined) {
           if (isSynced) return current
           isSynced = true
           continue
         }
-        const written = await this.#tryWrite(current.version, checkedData(op, this.path, next), marked, signal)
+        const written = await this.#tryWrite(current.version, next, marked, signal)
         if (written !== undefined) return written
         await pace.wait(signal)
       }
@@ -135,18 +140,18 @@ export class SharedValue implements AsyncDisposable {
   }
 
   /**
-   * Writes the data unconditionally. Resolves and throws as {@link update}.
+   * Writes the value unconditionally, also if the codec refuses the present data. Resolves and throws as {@link update}.
    * @example
    * const { version } = await new SharedValue(zk, '/colour').set('blue')
    * version // => 0
    */
-  async set(data: Data, options: WaitOptions = {}): Promise<VersionedData> {
-    const next = checkedData('set', this.path, data)
-    return this.updateAs('set', () => next, options)
+  async set(data: In, options: WaitOptions = {}): Promise<VersionedData<T>> {
+    const next = this.#conversion.encode('set', data)
+    return this.#decoded(await this.updateAs('set', () => next, options))
   }
 
   /**
-   * Writes the data if the value still has the version that was read. Otherwise resolves with null and writes nothing.
+   * Writes the value if it still has the version that was read. Otherwise resolves with null and writes nothing.
    * @param expected the result of an earlier call of this object or of another
    * @throws as {@link update}
    * @example
@@ -157,33 +162,32 @@ export class SharedValue implements AsyncDisposable {
    */
   async compareAndSet(
     expected: Pick<VersionedData, 'version'>,
-    data: Data,
+    data: In,
     options: WaitOptions = {},
-  ): Promise<VersionedData | null> {
+  ): Promise<VersionedData<T> | null> {
     const version = (expected as typeof expected | null | undefined)?.version
     // After the largest 32-bit integer the versions go on with the smallest, so they may be negative.
     if (version === undefined || (version !== null && (version | 0) !== version))
       throw badArguments('compareAndSet', this.path, 'the first argument must be the result of an earlier call')
-    const next = checkedData('compareAndSet', this.path, data)
-    return this.#write(
-      'compareAndSet',
-      options,
-      async (marked, signal) => (await this.#tryWrite(version, next, marked, signal)) ?? null,
+    const next = this.#conversion.encode('compareAndSet', data)
+    const written = await this.#write('compareAndSet', options, (marked, signal) =>
+      this.#tryWrite(version, next, marked, signal),
     )
+    return written === undefined ? null : this.#decoded(written)
   }
 
   /**
    * Yields the present value, and then each new one. A slow reader gets the latest, and skips those in between. No value
    * is yielded twice. All listeners and loops of this object share one watch.
-   * @throws ZooKeeperError BADARGUMENTS; when iterating: the signal's reason; ZooKeeperError NOAUTH, or the error of the
-   * session at its end
+   * @throws ZooKeeperError BADARGUMENTS; when iterating: the signal's reason; RecipeError UNSUPPORTED if the codec refuses
+   * the data; ZooKeeperError NOAUTH, or the error of the session at its end
    * @example
    * for await (const { data } of new SharedValue(zk, '/colour', { initial: 'blue' }).changes()) {
    *   data?.toString() // => 'blue'
    *   break
    * }
    */
-  changes(options: SignalOption = {}): Iteration<VersionedData> {
+  changes(options: SignalOption = {}): Iteration<VersionedData<T>> {
     return this.#changes.read(options)
   }
 
@@ -192,7 +196,7 @@ export class SharedValue implements AsyncDisposable {
    * function again has no effect.
    *
    * Errors that the listener throws are passed to the option `onUncaughtError` of the client. So is an error of a read,
-   * for example NOAUTH, which also removes the listeners.
+   * for example NOAUTH or UNSUPPORTED, which also removes the listeners.
    * @throws ZooKeeperError BADARGUMENTS
    * @example
    * const colour = new SharedValue(zk, '/colour')
@@ -201,7 +205,7 @@ export class SharedValue implements AsyncDisposable {
    * await next.then(({ data }) => data?.toString()) // => 'blue'
    * await colour.close()
    */
-  on(event: 'change', listener: (value: VersionedData) => unknown): this {
+  on(event: 'change', listener: (value: VersionedData<T>) => unknown): this {
     this.#changes.on(event, listener)
     return this
   }
@@ -216,7 +220,7 @@ export class SharedValue implements AsyncDisposable {
    * await colour.set('blue')
    * versions // => []
    */
-  off(event: 'change', listener: (value: VersionedData) => unknown): this {
+  off(event: 'change', listener: (value: VersionedData<T>) => unknown): this {
     this.#changes.off(event, listener)
     return this
   }
@@ -237,6 +241,19 @@ export class SharedValue implements AsyncDisposable {
   /** Calls {@link close}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #decoded({ data, version }: VersionedData): VersionedData<T> {
+    return { data: this.#conversion.decode(data), version }
+  }
+
+  /** Returns undefined if the codec refuses the data. */
+  #decodedIfPossible({ id, value }: IdentifiedData): IdentifiedData<T> | undefined {
+    try {
+      return { id, value: this.#decoded(value) }
+    } catch {
+      return undefined
+    }
   }
 
   #refuseIfClosed(op: string): void {
@@ -306,9 +323,9 @@ export class SharedValue implements AsyncDisposable {
 type ReadBeside = (read: () => Promise<IdentifiedData>) => Promise<IdentifiedData>
 
 /** A value, and an id that differs for each, also if the node is deleted and created again. */
-export interface IdentifiedData {
+export interface IdentifiedData<T = Buffer | null> {
   readonly id: string
-  readonly value: VersionedData
+  readonly value: VersionedData<T>
 }
 
 /**
@@ -336,16 +353,8 @@ const identified = ({ data, stat }: { data: Buffer | null; stat: Stat }): Identi
 /** @param initial the value of a node that does not exist */
 const missing = (initial: Buffer | null): IdentifiedData => ({
   id: '',
-  value: { data: bufferOf(initial), version: null },
+  // A copy, because the caller may change its bytes.
+  value: { data: initial && Buffer.from(initial), version: null },
 })
-
-function checkedData(op: string, path: string, data: unknown): Buffer | null {
-  const problem = newDataProblem(data)
-  if (problem !== undefined) throw badArguments(op, path, problem)
-  return bufferOf(data as Data)
-}
-
-/** Returns a copy, because the caller may change its bytes while the call waits. */
-const bufferOf = (data: Data): Buffer | null => (data === null ? null : Buffer.from(data as Uint8Array))
 
 const nothing = () => undefined

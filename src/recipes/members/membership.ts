@@ -1,11 +1,12 @@
 // A group of processes: each sees which others are there, and their data.
-import { checked, copyOf, copyOfACL, newDataProblem, newUuid } from '../../client/recipe-support.ts'
+import { checked, copyOfACL, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, nameOf, pathProblem } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
-import type { Client, Data, SignalOption } from '../../client/index.ts'
+import type { Client, SignalOption } from '../../client/index.ts'
 import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
+import { Conversion, type Written } from '../node/codec.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { isSameData, isSameNode, isSameState } from '../node/same-state.ts'
 import { ChildrenView, type ChildNodes } from './children-view.ts'
@@ -27,26 +28,30 @@ import { startAll } from './session-work.ts'
  * await group.start(zk)
  * group.members.map(({ id, data }) => `${id} ${data}`) // => ['host-1 eu']
  */
-export class Membership implements AsyncDisposable {
+export class Membership<T = Buffer | null, In = Written<T>> implements AsyncDisposable {
   /** The directory in which each member has a node. */
   readonly path: string
-  readonly #options: MembershipOptions
-  readonly #view: ChildrenView<MembershipChange>
+  readonly #options: Pick<MembershipOptions, 'dialect' | 'acl' | 'observer'>
+  readonly #conversion: Conversion<T, In>
+  /** What the data of each node stands for, so that it is decoded once. */
+  readonly #decoded = new WeakMap<CacheNode, Pick<GroupMember<T>, 'data' | 'error'>>()
+  readonly #view: ChildrenView<MembershipChange<T>>
   #id: string | undefined
-  #data: Data
+  #data: Buffer | null
   /** The node of this member. Undefined before the first {@link start}, and for an observer. */
   #node: PersistentEphemeral | undefined
   #isClosed = false
 
   /** @throws ZooKeeperError BADARGUMENTS */
-  constructor(path: string, options: MembershipOptions = {}) {
+  constructor(path: string, options: MembershipOptions<T, In> = {}) {
     const problem = pathProblem(path) ?? optionsProblem(options, membershipChecks) ?? memberProblem(path, options)
     if (problem !== undefined) throw badArguments('Membership', path, problem)
-    const { id, data = '' } = options
+    const { id, data, codec, acl, dialect, observer } = options
     this.path = path
-    this.#options = { ...options, acl: copyOfACL(options.acl) }
+    this.#options = { dialect, observer, acl: copyOfACL(acl) }
+    this.#conversion = new Conversion('Membership', path, codec)
     this.#id = id
-    this.#data = copyOf(data)
+    this.#data = observer === true ? null : this.#conversion.encodeOption('data', data)
     this.#view = new ChildrenView(path, (before, after) => this.#changeOf(before, after))
   }
 
@@ -59,7 +64,7 @@ export class Membership implements AsyncDisposable {
    * All members, in the order in which they joined. The list is kept up to date while the session lasts. Between two
    * sessions it stays as it was.
    */
-  get members(): readonly GroupMember[] {
+  get members(): readonly GroupMember<T>[] {
     return this.#membersIn(this.#view.children)
   }
 
@@ -99,13 +104,14 @@ export class Membership implements AsyncDisposable {
    * await group.setData('us')
    * await zk.getData('/workers/host-1').then(({ data }) => data?.toString()) // => 'us'
    */
-  async setData(data: Data, options: WaitOptions = {}): Promise<void> {
-    const problem = newDataProblem(data) ?? dataProblem(this.#options)
+  async setData(data: In, options: WaitOptions = {}): Promise<void> {
+    const problem = dataProblem(this.#options)
     if (problem !== undefined) throw badArguments('setData', this.path, problem)
+    const encoded = this.#conversion.encode('setData', data)
     checked('setData', this.path, options, waitOptionChecks)
     if (this.#isClosed) throw closed('setData', this.path)
-    this.#data = copyOf(data)
-    await this.#node?.setData(data, options)
+    this.#data = encoded
+    await this.#node?.setData(encoded, options)
   }
 
   /**
@@ -120,7 +126,7 @@ export class Membership implements AsyncDisposable {
    *   break
    * }
    */
-  changes(options: SignalOption = {}): Iteration<MembershipChange> {
+  changes(options: SignalOption = {}): Iteration<MembershipChange<T>> {
     return this.#view.changes.read(options)
   }
 
@@ -135,7 +141,7 @@ export class Membership implements AsyncDisposable {
    * await group.start(zk)
    * await change.then(({ joined }) => joined.map(({ id }) => id)) // => ['host-1']
    */
-  on(event: 'change', listener: (change: MembershipChange) => unknown): this {
+  on(event: 'change', listener: (change: MembershipChange<T>) => unknown): this {
     this.#view.changes.on(event, listener)
     return this
   }
@@ -150,7 +156,7 @@ export class Membership implements AsyncDisposable {
    * await group.start(zk)
    * changes // => []
    */
-  off(event: 'change', listener: (change: MembershipChange) => unknown): this {
+  off(event: 'change', listener: (change: MembershipChange<T>) => unknown): this {
     this.#view.changes.off(event, listener)
     return this
   }
@@ -184,7 +190,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Returns undefined if the members are the same. For a reader that begins, all are new. */
-  #changeOf(before: ChildNodes | undefined, after: ChildNodes): MembershipChange | undefined {
+  #changeOf(before: ChildNodes | undefined, after: ChildNodes): MembershipChange<T> | undefined {
     const old = before ?? new Map<string, CacheNode>()
     const without = (others: ChildNodes) => (node: CacheNode) => {
       const other = others.get(node.path)
@@ -205,21 +211,36 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Returns the members among these nodes, in the order of their creation. */
-  #membersIn(children: ChildNodes, isMeant: (node: CacheNode) => boolean = () => true): GroupMember[] {
+  #membersIn(children: ChildNodes, isMeant: (node: CacheNode) => boolean = () => true): GroupMember<T>[] {
     const naming = namings[this.#options.dialect ?? 'curator']
     return [...children.values()]
       .filter(isMeant)
       .sort((a, b) => (a.stat.czxid < b.stat.czxid ? -1 : 1))
-      .flatMap(({ path, data = null, stat }) => {
+      .flatMap(node => {
+        const { path, data = null, stat } = node
         const id = naming.idOf(nameOf(path), data)
-        return id === undefined ? [] : [{ id, data, session: stat.ephemeralOwner, path }]
+        return id === undefined ? [] : [{ id, ...this.#decode(node), session: stat.ephemeralOwner, path }]
       })
+  }
+
+  #decode(node: CacheNode): Pick<GroupMember<T>, 'data' | 'error'> {
+    let decoded = this.#decoded.get(node)
+    if (decoded !== undefined) return decoded
+    try {
+      decoded = { data: this.#conversion.decode(node.data ?? null, node.path) }
+    } catch (error) {
+      decoded = { data: null, error: error as Error }
+    }
+    this.#decoded.set(node, decoded)
+    return decoded
   }
 }
 
-function memberProblem(path: string, options: MembershipOptions): string | undefined {
-  const { id, data, dialect = 'curator', observer } = options
-  if (data !== undefined && dataProblem(options) !== undefined) return dataProblem(options)
+function memberProblem<T, In>(path: string, options: MembershipOptions<T, In>): string | undefined {
+  const { id, data, codec, dialect = 'curator', observer } = options
+  const problem = data === undefined ? undefined : dataProblem({ dialect, observer })
+  if (problem !== undefined) return problem
+  if (codec !== undefined && namings[dialect].dataProblem !== undefined) return namings[dialect].dataProblem
   if (id === undefined) return undefined
   if (observer === true) return 'an observer is no member, so it has no id'
   const name = namings[dialect].nameOf(id, 'x')
@@ -227,5 +248,5 @@ function memberProblem(path: string, options: MembershipOptions): string | undef
   return pathProblem(join(path, name))
 }
 
-const dataProblem = ({ dialect = 'curator', observer }: MembershipOptions): string | undefined =>
+const dataProblem = ({ dialect = 'curator', observer }: Pick<MembershipOptions, 'dialect' | 'observer'>) =>
   observer === true ? 'an observer is no member, so it has no data' : namings[dialect].dataProblem

@@ -3,6 +3,7 @@ import { anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
 import { aBoolean, aString, mustBe, type Checks } from '../../options/checks.ts'
 import type { WaitOptions } from '../node/cancellable.ts'
+import { aSchema, type StandardSchema } from '../node/codec.ts'
 import { serviceTypes, type ServiceInstance, type ServiceType, type UriPart } from './service-instance.ts'
 
 /**
@@ -93,9 +94,15 @@ export interface Registration<P = unknown> extends AsyncDisposable {
  * const options: ServicesOptions = { acl: openACL }
  * new Services('/services', options).path // => '/services'
  */
-export interface ServicesOptions {
+export interface ServicesOptions<P = unknown, In = P> {
+  /**
+   * A validator of the payloads, whose type is then that of its values. `register()` refuses a payload that it refuses,
+   * and an instance that has one is left out like one that is no instance. `null`, for no payload, is not validated.
+   * Default: a payload is not checked.
+   */
+  payload?: StandardSchema<In, P> | undefined
   /** ACL of the node of each instance, and of a missing node of its service. Default: the option `acl` of `connect`. */
   acl?: readonly ACL[] | undefined
 }
 
-export const servicesChecks: Checks<ServicesOptions> = { acl: anACL }
+export const servicesChecks: Checks<ServicesOptions> = { payload: aSchema, acl: anACL }

@@ -7,7 +7,7 @@ import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { ChildrenView } from './children-view.ts'
-import { decodeInstance, type ServiceInstance } from './service-instance.ts'
+import type { ServiceInstance } from './service-instance.ts'
 import type { Start } from './session-work.ts'
 
 /**
@@ -41,7 +41,7 @@ export interface ServiceProviderOptions<P = unknown> extends WaitOptions {
   /** How long the errors of an instance count, from the first one on: milliseconds, 0 or more. Default 30 000. */
   downTime?: number | undefined
   /**
-   * Receives the path of a node whose data is no instance, once for each version of the data. Such a node is left out.
+   * Receives the path of a node whose data is no instance, or whose payload is invalid, once for each version of the data. Such a node is left out.
    * Default: a process warning.
    */
   onInvalidInstance?: ((path: string, error: Error) => void) | undefined
@@ -81,16 +81,27 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
   readonly #decoded = new WeakMap<CacheNode, ServiceInstance<P> | null>()
   /** The errors of each instance, by its id. */
   readonly #errors = new Map<string, Errors>()
+  readonly #decodeData: (data: Buffer | null) => ServiceInstance<P>
   #client: Client
   #turn = 0
   #sticky: string | undefined
   #onClose: () => void
 
-  /** @internal */
-  constructor(client: Client, path: string, options: ServiceProviderOptions<P>, onClose: () => void) {
+  /**
+   * @internal
+   * @param decode throws if the data is no instance
+   */
+  constructor(
+    client: Client,
+    path: string,
+    options: ServiceProviderOptions<P>,
+    decode: (data: Buffer | null) => ServiceInstance<P>,
+    onClose: () => void,
+  ) {
     this.path = path
     this.#client = client
     this.#options = { ...options }
+    this.#decodeData = decode
     this.#onClose = onClose
     this.#view = new ChildrenView(path, (before, after) =>
       before === after ? undefined : this.#instancesIn(after.values()),
@@ -249,7 +260,7 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
     let instance = this.#decoded.get(node)
     if (instance !== undefined) return instance
     try {
-      instance = decodeInstance<P>(node.data ?? null)
+      instance = this.#decodeData(node.data ?? null)
     } catch (error) {
       instance = null
       const { onInvalidInstance = warn } = this.#options

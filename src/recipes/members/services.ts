@@ -1,11 +1,12 @@
 // Service discovery, with the nodes of Curator's ServiceDiscovery.
 import { checked, clockOf, copyOfACL, newUuid } from '../../client/recipe-support.ts'
-import { badArguments, join, pathProblem, type ACL } from '../../protocol/index.ts'
+import { badArguments, isCode, join, pathProblem, ZooKeeperError, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { cancellable, waitingRead, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { listChildren, readNodes } from '../node/children.ts'
 import { closed } from '../node/closed.ts'
+import { atOnce, messageOf, validated, type Schema } from '../node/codec.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
 import { startAll, type Startable } from './session-work.ts'
 import { decodeInstance, encodeInstance, parseUriSpec, type ServiceInstance } from './service-instance.ts'
@@ -27,10 +28,11 @@ import { providerChecks, ServiceProvider, warn, type ServiceProviderOptions } fr
  * await services.register({ name: 'api', address: '10.0.0.1', port: 8080 })
  * await services.names() // => ['api']
  */
-export class Services implements AsyncDisposable {
+export class Services<T = unknown, In = T> implements AsyncDisposable {
   /** The node that holds all services. */
   readonly path: string
   readonly #acl: readonly ACL[] | undefined
+  readonly #payload: Schema | undefined
   #client: Client | undefined
   #isClosed = false
   /** The nodes of all instances, also of those whose register() is under way. */
@@ -42,11 +44,12 @@ export class Services implements AsyncDisposable {
   readonly #providers = new Set<Pick<ServiceProvider, 'close'>>()
 
   /** @throws ZooKeeperError BADARGUMENTS */
-  constructor(path: string, options: ServicesOptions = {}) {
+  constructor(path: string, options: ServicesOptions<T, In> = {}) {
     const problem = pathProblem(path) ?? optionsProblem(options, servicesChecks)
     if (problem !== undefined) throw badArguments('Services', path, problem)
     this.path = path
     this.#acl = copyOfACL(options.acl)
+    this.#payload = options.payload
   }
 
   /**
@@ -95,7 +98,7 @@ export class Services implements AsyncDisposable {
    * const { path } = await services.register({ name: 'api', id: 'a', address: '10.0.0.1', port: 8080 })
    * path // => '/services/api/a'
    */
-  async register<P>(instance: NewInstance<P>, options: WaitOptions = {}): Promise<Registration<P>> {
+  async register<P extends In = In>(instance: NewInstance<P>, options: WaitOptions = {}): Promise<Registration<P>> {
     const client = this.#session('register')
     let present = this.#complete(client, instance)
     /** With all updates, also those that are under way. */
@@ -176,7 +179,8 @@ export class Services implements AsyncDisposable {
   }
 
   /**
-   * Reads the present instances of a service. A node whose data is no instance is left out, with a process warning.
+   * Reads the present instances of a service. A node whose data is no instance, or has an invalid payload, is left out,
+   * with a process warning.
    * Throws as {@link names}.
    * @example
    * await using services = new Services('/services')
@@ -184,7 +188,7 @@ export class Services implements AsyncDisposable {
    * await services.register({ name: 'api', port: 8080 })
    * await services.instances('api').then(all => all.map(({ port }) => port)) // => [8080]
    */
-  async instances<P = unknown>(name: string, options: WaitOptions = {}): Promise<ServiceInstance<P>[]> {
+  async instances<P extends T = T>(name: string, options: WaitOptions = {}): Promise<ServiceInstance<P>[]> {
     const client = this.#session('instances')
     const path = this.#pathOf('instances', name)
     const nodes = await waitingRead(client, { op: 'instances', path, options }, async signal => {
@@ -193,8 +197,9 @@ export class Services implements AsyncDisposable {
     })
     return nodes.flatMap(({ path, data }) => {
       try {
-        return [decodeInstance<P>(data)]
+        return [this.#decode<P>(data)]
       } catch (error) {
+        if (isCode(error, 'BADARGUMENTS')) throw error
         warn(path, error as Error)
         return []
       }
@@ -213,14 +218,15 @@ export class Services implements AsyncDisposable {
    * const provider = await services.provider('api', { strategy: 'sticky' })
    * provider.choose()?.port // => 8080
    */
-  async provider<P = unknown>(name: string, options: ServiceProviderOptions<P> = {}): Promise<ServiceProvider<P>> {
+  async provider<P extends T = T>(name: string, options: ServiceProviderOptions<P> = {}): Promise<ServiceProvider<P>> {
     const client = this.#session('provider')
     const path = this.#pathOf('provider', name)
     const problem = optionsProblem(options, providerChecks)
     if (problem !== undefined) throw badArguments('provider', path, problem)
     const { signal, timeout } = options
     signal?.throwIfAborted()
-    const provider = new ServiceProvider<P>(client, path, options, () => {
+    const decode = (data: Buffer | null) => this.#decode<P>(data)
+    const provider = new ServiceProvider<P>(client, path, options, decode, () => {
       this.#works.delete(provider)
       this.#providers.delete(provider)
     })
@@ -283,8 +289,29 @@ export class Services implements AsyncDisposable {
       throw badArguments('register', this.path, `the uriSpec has a brace without its counterpart`)
 
     const rest = { registrationTimeUTC, serviceType, uriSpec: parts, enabled }
+    const json = Buffer.from(encodeInstance({ name, id, address, port, sslPort, payload, ...rest }))
+    try {
+      this.#decode(json)
+    } catch (error) {
+      if (isCode(error, 'BADARGUMENTS')) throw error
+      const context = { op: 'register', path: this.path, fate: 'notSent', detail: messageOf(error) } as const
+      throw new ZooKeeperError('BADARGUMENTS', { ...context, cause: error })
+    }
     // A later update() writes the payload again, after the caller may have changed its objects.
-    return decodeInstance<P>(Buffer.from(encodeInstance({ name, id, address, port, sslPort, payload, ...rest })))
+    return decodeInstance<P>(json)
+  }
+
+  /** @throws Error if the data is no instance, or its payload is invalid; ZooKeeperError BADARGUMENTS */
+  #decode<P>(data: Buffer | null): ServiceInstance<P> {
+    const instance = decodeInstance<P>(data)
+    if (this.#payload === undefined || instance.payload === null) return instance
+    try {
+      const payload = atOnce('Services', 'payload.validate', this.path, validated(this.#payload, instance.payload))
+      return { ...instance, payload: payload as P }
+    } catch (error) {
+      if (isCode(error, 'BADARGUMENTS')) throw error
+      throw new Error(`payload: ${messageOf(error)}`, { cause: error })
+    }
   }
 }
 

@@ -128,11 +128,11 @@ export const recipes: readonly PlantedBug[] = [
     to: 'void done.catch(nothing)',
   },
   {
-    file: 'src/recipes/data/shared-value.ts',
+    file: 'src/recipes/node/codec.ts',
     caughtBy: 'test/recipes/contract.test.ts',
     bug: 'a write stores bytes that the caller changed after the call',
-    from: 'data === null ? null : Buffer.from(data as Uint8Array)',
-    to: "data === null ? null : typeof data === 'string' ? Buffer.from(data) : (data as Buffer)",
+    from: 'return value === null ? null : Buffer.from(value as Uint8Array)',
+    to: "return value === null ? null : typeof value === 'string' ? Buffer.from(value) : (value as Buffer)",
   },
   {
     file: 'src/recipes/members/membership.ts',

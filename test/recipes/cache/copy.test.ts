@@ -2,8 +2,9 @@
 import { expect } from 'chai'
 import { statOf as newStat } from '../../support/scripted-server.ts'
 import { oneOf, seed, seededRandom } from '../../support/seeded-random.ts'
-import { Content, nodeOf, type CacheCodec } from '../../../src/recipes/cache/content.ts'
+import { Content, nodeOf } from '../../../src/recipes/cache/content.ts'
 import { Copy, type NodeRecord } from '../../../src/recipes/cache/copy.ts'
+import type { DataCodec } from '../../../src/recipes/node/codec.ts'
 import { parentOf } from '../../../src/protocol/index.ts'
 import type { Stat } from '../../../src/index.ts'
 
@@ -22,7 +23,7 @@ describe('what a cache keeps of a node', () => {
 
   it('returns each Stat and each data as they were, in new objects', () => {
     const backwards = (bytes: Uint8Array) => Buffer.from(bytes).reverse()
-    const codecs: (CacheCodec | undefined)[] = [undefined, { encode: backwards, decode: backwards }]
+    const codecs: (DataCodec<Uint8Array> | undefined)[] = [undefined, { encode: backwards, decode: backwards }]
     for (const codec of codecs)
       for (const each of extremes)
         for (const data of [null, Buffer.alloc(0), allBytes, Buffer.alloc(100_000, 'x')]) {

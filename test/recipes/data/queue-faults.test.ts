@@ -43,7 +43,10 @@ onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere })
       const item = await queue.take()
       const { signal } = new AbortController()
       const lost = faultyDial.dropRequest(opcodes.create2)
-      const claim = new ItemClaim({ client, path, acl: undefined, onGivenBack: () => undefined }, item.name)
+      const claim = new ItemClaim(
+        { client, path, acl: undefined, decode: (data: Buffer | null) => data, onGivenBack: () => undefined },
+        item.name,
+      )
       expect(await claim.take(signal)).to.equal('taken')
       await lost
       await item.complete()
