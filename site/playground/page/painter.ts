@@ -4,6 +4,7 @@ import type { WireFrame } from '../../world/wire-frame.ts'
 import { holds } from '../model/words.ts'
 import { CROSS, GLYPHS, type Kind } from '../scene/glyphs.ts'
 import type { Dot } from '../scene/flight.ts'
+import { DrawnPath, type Surface } from './svg-surface.ts'
 import { linkBetween, wireOf, wireToStore, type Layout, type Point, type Wire } from '../scene/layout.ts'
 
 /** The part of the lease below which it is shown as short. */
@@ -38,12 +39,15 @@ export interface Landing {
 }
 
 export class Painter {
-  readonly #wires: CanvasRenderingContext2D
-  readonly #flights: CanvasRenderingContext2D
+  /** The contexts of the canvases. */
+  readonly #own: readonly [wires: CanvasRenderingContext2D, flights: CanvasRenderingContext2D]
+  /** What is drawn on now. */
+  #wires: Surface
+  #flights: Surface
   readonly #layout: Layout
   readonly #colours = new Map<Colour, string>()
-  readonly #paths = new Map(Object.entries(GLYPHS).map(([kind, { path }]) => [kind, new Path2D(path)]))
-  readonly #cross = new Path2D(CROSS)
+  readonly #paths = new Map(Object.entries(GLYPHS).map(([kind, { path }]) => [kind, new DrawnPath(path)]))
+  readonly #cross = new DrawnPath(CROSS)
   readonly #dark = matchMedia('(prefers-color-scheme: dark)')
   #isDark: boolean | undefined
   #scale = 0
@@ -53,14 +57,29 @@ export class Painter {
    * @param flights the canvas before them, so that no server hides a frame
    */
   constructor(wires: HTMLCanvasElement, flights: HTMLCanvasElement, layout: Layout) {
-    this.#wires = contextOf(wires)
-    this.#flights = contextOf(flights)
+    this.#own = [contextOf(wires), contextOf(flights)]
+    ;[this.#wires, this.#flights] = this.#own
     this.#layout = layout
   }
 
   paint(picture: Picture, dots: readonly Dot[], landing: readonly Landing[]): void {
-    this.#prepare()
-    for (const context of [this.#wires, this.#flights]) context.clearRect(0, 0, this.#layout.width, this.#layout.height)
+    this.#chooseColours()
+    this.#scaleCanvases()
+    for (const context of this.#own) context.clearRect(0, 0, this.#layout.width, this.#layout.height)
+    this.#draw(picture, dots, landing)
+    // Tells tests, and pages around this one, which frames were painted.
+    this.#own[1].canvas.dispatchEvent(new CustomEvent('painted', { detail: dots }))
+  }
+
+  /** Draws the same on other surfaces. The canvases stay as they are. */
+  drawOn(wires: Surface, flights: Surface, picture: Picture, dots: readonly Dot[], landing: readonly Landing[]): void {
+    this.#chooseColours()
+    ;[this.#wires, this.#flights] = [wires, flights]
+    this.#draw(picture, dots, landing)
+    ;[this.#wires, this.#flights] = this.#own
+  }
+
+  #draw(picture: Picture, dots: readonly Dot[], landing: readonly Landing[]): void {
     this.#links(picture)
     this.#lastWrite(picture)
     for (const client of picture.clients) this.#wire(client)
@@ -68,19 +87,19 @@ export class Painter {
     for (const each of landing) this.#landing(each)
     for (const dot of dots) this.#dot(dot)
     for (const dot of dots) this.#label(dot)
-    // Tells tests, and pages around this one, which frames were painted.
-    this.#flights.canvas.dispatchEvent(new CustomEvent('painted', { detail: dots }))
   }
 
-  #prepare(): void {
-    if (this.#isDark !== this.#dark.matches) {
-      this.#isDark = this.#dark.matches
-      const style = getComputedStyle(this.#wires.canvas)
-      for (const colour of COLOURS) this.#colours.set(colour, style.getPropertyValue(`--${colour}`))
-    }
+  #chooseColours(): void {
+    if (this.#isDark === this.#dark.matches) return
+    this.#isDark = this.#dark.matches
+    const style = getComputedStyle(this.#own[0].canvas)
+    for (const colour of COLOURS) this.#colours.set(colour, style.getPropertyValue(`--${colour}`))
+  }
+
+  #scaleCanvases(): void {
     if (this.#scale === devicePixelRatio) return
     this.#scale = devicePixelRatio
-    for (const context of [this.#wires, this.#flights]) {
+    for (const context of this.#own) {
       context.canvas.width = this.#layout.width * this.#scale
       context.canvas.height = this.#layout.height * this.#scale
       context.scale(this.#scale, this.#scale)
@@ -139,7 +158,7 @@ export class Painter {
     this.#arc(this.#wires, place, radius, left, left < SHORT ? 'event' : 'lease')
   }
 
-  #arc(context: CanvasRenderingContext2D, { x, y }: Point, radius: number, part: number, colour: Colour): void {
+  #arc(context: Surface, { x, y }: Point, radius: number, part: number, colour: Colour): void {
     context.beginPath()
     context.arc(x, y, radius, -Math.PI / 2, -Math.PI / 2 + part * 2 * Math.PI)
     context.strokeStyle = this.#colour(colour)

@@ -1,5 +1,6 @@
 import { describeCounters, seconds } from '../model/words.ts'
 import type { Props } from './props.ts'
+import { saveStage } from './stage-svg.ts'
 
 /** Plays, and goes from frame to frame. */
 export function Transport({ playground }: Props) {
@@ -46,6 +47,15 @@ export function Transport({ playground }: Props) {
           <span class="hidden">full screen</span>
         </button>
       )}
+      <button
+        type="button"
+        class="full-screen"
+        title="save this moment of the stage as a picture for slides (SVG)"
+        onClick={() => saveStage(playground)}
+      >
+        <Icon path="M0,-7V3M-4,-1L0,3L4,-1M-7,3V7H7V3" hollow />
+        <span class="hidden">save the stage as SVG</span>
+      </button>
       <dl class="counters">
         <div>
           <dt>time</dt>
