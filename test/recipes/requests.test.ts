@@ -122,6 +122,7 @@ const costs: Readonly<Record<string, Cost>> = {
     first: 'getData getChildren2 | multi | create2 getData | exists | multi',
     sends: 'create2 getData | exists | multi',
   },
+  'TicketHeld.followsRelease': { sends: '' },
   'Semaphore.available': { sends: 'getChildren2' },
   revoke: { sends: 'setData' },
   'Barrier.raise': { sends: 'create2' },
