@@ -8,9 +8,9 @@ import { dialTcp } from '../src/transport/tcp.ts'
  * milliseconds.
  */
 export function fourLetterWord(host: string, port: number, word: string, timeout = 10_000): Promise<string> {
-  const question = { bytes: Buffer.from(word), limit: { clock: systemClock, timeout } }
+  const limit = { clock: systemClock, timeout }
   return new Promise((resolve, reject) =>
-    ask(dialTcp, { host, port }, question, (reply, cause) =>
+    ask(dialTcp, { host, port }, Buffer.from(word), { limit }, (reply, cause) =>
       cause === undefined ? resolve(reply.toString()) : reject(cause),
     ),
   )

@@ -24,15 +24,10 @@ export interface Levels extends SignalOption {
   aclAbove?: readonly ACL[] | undefined
 }
 
-interface EnsureOptions extends Levels {
-  /** Returns the pauses of a new loop. */
-  newPace: () => Pace
-}
-
 /** The most levels that are created by requests in one packet. */
 const MOST_LEVELS = 50
 
-export async function ensurePath(client: Tree, path: string, options: EnsureOptions): Promise<void> {
+export async function ensurePath(client: Tree, path: string, options: Levels & { newPace: () => Pace }): Promise<void> {
   const { mode, acl, signal, newPace } = options
   const pace = newPace()
   for (;;) {

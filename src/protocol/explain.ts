@@ -176,9 +176,8 @@ const connectRequest =
     }
   }
 
-type AnyConnectResponse = TypeOf<typeof r.LegacyConnectResponse> & { readOnly?: boolean }
 const connectResponse =
-  (codec: Codec<AnyConnectResponse>): Interpretation =>
+  (codec: Codec<TypeOf<typeof r.LegacyConnectResponse> & { readOnly?: boolean }>): Interpretation =>
   annotator => {
     const response = annotator.readToEnd(codec)
     if (response?.protocolVersion !== 0) return undefined

@@ -55,11 +55,9 @@ function writeByName<T extends object>(declare: (f: FieldReader) => T): Codec<T>
   let fieldWriters: readonly FieldWriter[] | undefined
   return (writer, value) => {
     fieldWriters ??= layoutOf(declare).map(fieldWriter)
-    for (const each of fieldWriters) each.write(writer, (value as FieldValues)[each.name], each.of)
+    for (const each of fieldWriters) each.write(writer, (value as Record<string, unknown>)[each.name], each.of)
   }
 }
-
-type FieldValues = Record<string, unknown>
 
 /** A field with the function that writes it. `record()` types the values, which makes the casts in `writers` safe. */
 interface FieldWriter {

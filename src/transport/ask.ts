@@ -3,23 +3,18 @@
 import type { Clock } from '../runtime/clock.ts'
 import type { Address, Dial, Transport } from './transport.ts'
 
-export interface Question {
-  readonly bytes: Buffer
-  /** The number of bytes after which the client reads no more of the answer. Default: it reads until the server ends it. */
-  readonly enough?: number | undefined
-  /** How long the whole answer may take, in milliseconds. Default: as long as the stream is open. */
-  readonly limit?: { readonly clock: Clock; readonly timeout: number } | undefined
-}
-
 /**
  * Sends the question when the stream is open.
+ * @param enough the number of bytes after which no more of the answer is read. Default: it is read until the server ends it
+ * @param limit how long the whole answer may take, in milliseconds. Default: as long as the stream is open
  * @param onEnd called once with what has arrived, unless the transport is destroyed first; `cause` says why the answer is
  * incomplete. If dial throws, it is called before this returns.
  */
 export function ask(
   dial: Dial,
   address: Address,
-  { bytes, enough = Infinity, limit }: Question,
+  question: Buffer,
+  { enough = Infinity, limit }: { enough?: number; limit?: { readonly clock: Clock; readonly timeout: number } },
   onEnd: (answer: Buffer, cause?: Error) => void,
 ): Transport {
   const chunks: Buffer[] = []
@@ -41,7 +36,7 @@ export function ask(
     end(new Error(`${what} for ${limit.timeout / 1000} s`))
   }, limit.timeout)
   const handler = {
-    opened: () => transport?.write(bytes),
+    opened: () => transport?.write(question),
     received: (chunk: Buffer) => {
       if (isOver) return
       chunks.push(Buffer.from(chunk))

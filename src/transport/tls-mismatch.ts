@@ -69,5 +69,5 @@ function probe(
     }
     return dialTcp(to, { ...handler, opened })
   }
-  return ask(dial, address, { bytes: question, enough: 1 }, answer => onResult(isAnswer(answer)))
+  return ask(dial, address, question, { enough: 1 }, answer => onResult(isAnswer(answer)))
 }

@@ -97,10 +97,8 @@ function serverNameFor(host: string): { servername?: string } {
   return /^[\d.]+$|:/.test(host) ? {} : { servername: host.replace(/\.$/, '') }
 }
 
-type TlsError = Error & { code?: string; reason?: string }
-
 /** Replaces OpenSSL's message, which contains source positions, by its `reason`, which says what is wrong. */
-function describeError(error: TlsError, { host }: Address): Error {
+function describeError(error: Error & { code?: string; reason?: string }, { host }: Address): Error {
   const { code = '', reason = '' } = error
   // Errors of the system (ECONNREFUSED, ENOTFOUND) may be temporary. Those of OpenSSL, node:tls or the caller's check
   // are permanent.

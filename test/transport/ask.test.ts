@@ -1,12 +1,12 @@
 // One question on a stream of its own.
 import { expect } from 'chai'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { ask, type Question } from '../../src/transport/ask.ts'
+import { ask } from '../../src/transport/ask.ts'
 import type { Dial, TransportHandler } from '../../src/transport/transport.ts'
 
 describe('a question on a stream of its own', () => {
   /** Asks through a stream that the test serves, and records what happens to the stream and to the question. */
-  const asked = (question: Partial<Question> = {}) => {
+  const asked = (until: Parameters<typeof ask>[3] = {}) => {
     const events: string[] = []
     const handlers: TransportHandler[] = []
     const dial: Dial = (_address, handler) => {
@@ -16,7 +16,7 @@ describe('a question on a stream of its own', () => {
         destroy: () => void events.push('destroy'),
       }
     }
-    const transport = ask(dial, { host: 'a', port: 1 }, { bytes: Buffer.from('ruok'), ...question }, (answer, cause) =>
+    const transport = ask(dial, { host: 'a', port: 1 }, Buffer.from('ruok'), until, (answer, cause) =>
       events.push(`end ${answer.toString()} ${cause?.message}`),
     )
     const [handler] = handlers as [TransportHandler]
@@ -78,7 +78,7 @@ describe('a question on a stream of its own', () => {
   it('ends with what dial throws', () => {
     const failures: unknown[] = []
     const dial: Dial = () => expect.fail('no such host')
-    ask(dial, { host: 'a', port: 1 }, { bytes: Buffer.from('ruok') }, (_answer, cause) => failures.push(cause?.message))
+    ask(dial, { host: 'a', port: 1 }, Buffer.from('ruok'), {}, (_answer, cause) => failures.push(cause?.message))
     expect(failures).to.deep.equal(['no such host'])
   })
 })

@@ -94,11 +94,15 @@ async function hostReportOf({ host, port }: Address, target: Target, clock: Cloc
 }
 
 async function serverReport(address: Address, options: AskOptions): Promise<ServerReport> {
-  const answer = await askFor('srvr', address, options)
-  if (answer.is === 'text') return serverReportOf(answer.text, answer.ms)
-  // An alert of TLS, such as `certificate required`, is an answer too.
-  const speaksTls = options.dial !== undefined && /\balert\b/.test(answer.why)
-  return speaksTls ? { answers: true, why: 'it requires a client certificate' } : { answers: false, why: answer.why }
+  try {
+    const { text, ms } = await askFor('srvr', address, options)
+    return serverReportOf(text, ms)
+  } catch (error) {
+    const why = (error as Error).message
+    // An alert of TLS, such as `certificate required`, is an answer too.
+    const speaksTls = options.dial !== undefined && /\balert\b/.test(why)
+    return speaksTls ? { answers: true, why: 'it requires a client certificate' } : { answers: false, why }
+  }
 }
 
 /** Reports why there is no session, also if it fails after it was opened. */

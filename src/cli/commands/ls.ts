@@ -5,12 +5,6 @@ import { aligned, statColumns } from '../nodes/stat-text.ts'
 import { escaped } from '../runner/text.ts'
 import { readChildren, readEach, walk } from '../nodes/tree-walk.ts'
 
-interface Listed {
-  /** The path with -R, otherwise the name. */
-  readonly name: string
-  readonly stat?: Stat | null
-}
-
 export const ls = command({
   name: 'ls',
   summary: 'lists the children of a node',
@@ -24,7 +18,8 @@ export const ls = command({
   async run({ optional, values, client, out, signal, host }) {
     const path = optional('PATH') ?? host.resolve('.')
     const zk = await client()
-    const listed: Listed[] = []
+    // The name is the path with -R.
+    const listed: { readonly name: string; readonly stat?: Stat | null }[] = []
     if (values.recursive) {
       for await (const { path: below, value } of walk(path, readChildren(zk, signal)))
         if (below !== path) listed.push({ name: below, ...(values.long ? { stat: value?.stat ?? null } : {}) })

@@ -41,11 +41,18 @@ export async function askAll<W extends string>(words: readonly W[], target: Targ
     (await serversOf(target, clock)).flatMap(address => {
       const server = hostPortOf(address)
       const dial = tls ? tlsDialFor(address.host, tls) : undefined
+      const options = { dial, timeout: TIMEOUT, clock, longest: LONGEST_ANSWER }
       return words.map(async word => {
-        const answer = await askFor(word, address, { dial, timeout: TIMEOUT, clock, longest: LONGEST_ANSWER })
-        const problem = problemOf(server, word, answer)
-        if (problem !== undefined) problems.push(problem)
-        else if (answer.is === 'text') answers[word].push({ server, text: answer.text })
+        const note = ({ text, isRefusal = false }: ReturnType<typeof refusalOf> & object) =>
+          problems.push({ word, isRefusal, text: escaped(`${server} ${text}`) })
+        try {
+          const { text } = await askFor(word, address, options)
+          const refusal = refusalOf(word, text)
+          if (refusal === undefined) answers[word].push({ server, text })
+          else note(refusal)
+        } catch (error) {
+          note({ text: `does not answer ${word}: ${(error as Error).message}` })
+        }
       })
     }),
   )
@@ -63,17 +70,12 @@ export function requireAnswers<W extends string>(asked: Asked<W>): Asked<W> {
   )
 }
 
-function problemOf<W extends string>(
-  server: string,
-  word: W,
-  answer: Awaited<ReturnType<typeof askFor>>,
-): Problem<W> | undefined {
-  const failure = (text: string, isRefusal = false) => ({ word, isRefusal, text: escaped(`${server} ${text}`) })
-  if (answer.is === 'failure') return failure(`does not answer ${word}: ${answer.why}`)
-  if (isDenied(answer.text))
-    return failure(`does not allow the word ${word}: add it to 4lw.commands.whitelist of the server`, true)
-  if (answer.text.includes('not currently serving requests')) return failure(`has no quorum, and does not know ${word}`)
+/** Returns why a server has not said what it was asked for, or undefined if it has. */
+function refusalOf(word: string, answer: string): { text: string; isRefusal?: boolean } | undefined {
+  if (isDenied(answer))
+    return { text: `does not allow the word ${word}: add it to 4lw.commands.whitelist of the server`, isRefusal: true }
+  if (answer.includes('not currently serving requests')) return { text: `has no quorum, and does not know ${word}` }
   // ClickHouse Keeper answers so to a word that four_letter_word_white_list lacks, and to wchc if there are no watches.
-  if (answer.text === '') return failure(`closed the connection without an answer to ${word}`)
-  return isUnderstood(word, answer.text) ? undefined : failure(`answers ${word} in a form that zkwire does not know`)
+  if (answer === '') return { text: `closed the connection without an answer to ${word}` }
+  return isUnderstood(word, answer) ? undefined : { text: `answers ${word} in a form that zkwire does not know` }
 }

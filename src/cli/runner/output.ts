@@ -5,11 +5,6 @@ import { escaped } from './text.ts'
 
 const colours = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const
 
-export interface OutputOptions {
-  readonly isJson: boolean
-  readonly hasColour: boolean
-}
-
 /** One stream of a command. */
 export class Output {
   readonly stream: NodeJS.WritableStream
@@ -19,7 +14,11 @@ export class Output {
   readonly #closed: AbortController
 
   /** @param closed aborts with an {@link OutputClosed} when the reader has closed the stream */
-  constructor(stream: NodeJS.WritableStream, closed: AbortController, { isJson, hasColour }: OutputOptions) {
+  constructor(
+    stream: NodeJS.WritableStream,
+    closed: AbortController,
+    { isJson, hasColour }: Pick<Output, 'isJson' | 'hasColour'>,
+  ) {
     this.stream = stream
     this.isJson = isJson
     this.hasColour = hasColour

@@ -15,9 +15,7 @@ export function dataText(data: Uint8Array | null): string {
 }
 
 /** Data in JSON: text if it is UTF-8, otherwise hex. */
-export type JsonData = { readonly data: string | null } | { readonly hex: string }
-
-export const jsonData = (data: Uint8Array | null): JsonData => {
+export const jsonData = (data: Uint8Array | null): { readonly data: string | null } | { readonly hex: string } => {
   if (data === null) return { data: null }
   return isUtf8(data) ? { data: textOf(data) } : { hex: hexOf(data) }
 }

@@ -7,15 +7,11 @@ import type { Address } from '../../transport/transport.ts'
 import { Conversation, type Line } from '../conversation/conversation.ts'
 
 /** A connection that a client has opened. */
-interface TracedConnection {
-  /** Counted from 1. */
-  readonly number: number
-  /** The address and the port of the client. */
-  readonly client: string
-}
-
-/** Called for each connection. Returns what is called with each line of it. */
-export type OnConnection = (connection: TracedConnection) => (line: Line) => void
+/**
+ * Called for each connection, with its number, from 1, and the address and the port of its client. Returns what is called
+ * with each line of it.
+ */
+export type OnConnection = (connection: { readonly number: number; readonly client: string }) => (line: Line) => void
 
 export class TraceProxy {
   readonly #server: Server

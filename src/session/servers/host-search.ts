@@ -62,8 +62,8 @@ export class HostSearch {
     const { dial, clock, attemptTimeout } = this.#settings
     const all = hosts()
     const host = all[probes % all.length] as Address
-    const question = { bytes: QUESTION, enough: WRITABLE.length, limit: { clock, timeout: attemptTimeout } }
-    this.#asking = ask(dial, host, question, answer => {
+    const until = { enough: WRITABLE.length, limit: { clock, timeout: attemptTimeout } }
+    this.#asking = ask(dial, host, QUESTION, until, answer => {
       if (this.#search.accepts(answer.toString('latin1'))) this.#found(host)
       else this.#wait(hosts, probes + 1)
     })
