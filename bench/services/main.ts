@@ -12,8 +12,8 @@ import { measureServices } from './run.ts'
 
 const needs = `This compares the locks of four services, each on a server that it starts and stops
 on loopback. It takes up to ten minutes, and needs these Debian packages:
-${[zookeeper, etcdServer, redisServer, postgresql].map(({ name, package: each }) => `  ${name.padEnd(18)}${each}\n`).join('')}If one is missing, it is installed with apt-get, which needs root. If a service
-cannot be had, a line says why, and the others are measured.
+${[zookeeper, etcdServer, redisServer, postgresql].map(({ name, package: each }) => `  ${name.padEnd(18)}${each}\n`).join('')}If one is missing, it is installed with apt-get, which needs root. The packages redlock
+and etcd3 of npm are kept in .cache/services. If a service or package cannot be had, a line says why, and the others are measured.
 
 `
 

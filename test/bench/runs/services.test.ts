@@ -16,7 +16,7 @@ describe('npm run bench -- services', function () {
   let result: ServicesResult
   const others = descendantsOf(process.pid)
   before(async () => {
-    const only = ['etcd-mutex', 'redis-list', 'pg-notify']
+    const only = ['etcd-mutex', 'etcd3-election', 'etcd3-lock', 'redis-list', 'redis-redlock', 'pg-notify']
     const options = { sizes: [5], steps: 2, cycles: 3, timeout: 0, seconds: 0, only }
     result = await measureServices(options, [], silent, new AbortController().signal)
   })
@@ -24,6 +24,7 @@ describe('npm run bench -- services', function () {
   const committed = parseServicesResult(readDocument('docs/services.json'))
   for (const [lock, service, woken] of [
     ['etcd-mutex', 'etcd', 1],
+    ['etcd3-election', 'etcd', 1],
     ['redis-list', 'Redis', 1],
     ['pg-notify', 'PostgreSQL', 4],
   ] as const)
@@ -42,6 +43,19 @@ describe('npm run bench -- services', function () {
         expect(cell, 'as in the committed run').to.include({ framesSent })
       }
       expect(result.uncontended.find(each => each.lock === lock)?.trips.warm).to.be.at.least(2)
+    })
+
+  for (const [lock, service] of [
+    ['etcd3-lock', 'etcd'],
+    ['redis-redlock', 'Redis'],
+  ] as const)
+    it(`measures ${lock} of npm, whose waiters never stop asking`, function () {
+      if (result.services.find(({ name }) => name === service)?.missing !== undefined) this.skip()
+      expect(result.failures.filter(each => each.lock === lock)).to.deep.equal([])
+      const cell = result.waiting.find(each => each.lock === lock) ?? expect.fail('no rate of waiting')
+      // Four waiters ask five times a second on average, and a busy machine lets them ask less often.
+      expect(cell.framesSent).to.be.above(1)
+      expect(result.releases.find(each => each.lock === lock)?.ms).to.be.above(0)
     })
 
   it('leaves no server and no contender', () => {
