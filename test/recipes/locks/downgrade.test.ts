@@ -117,6 +117,23 @@ onBothServers('a downgrade', (fixture, { itInVirtualTime, itEverywhere }) => {
     await read.release()
   })
 
+  for (const refused of ['multi', 'delete'] as const)
+    for (const isReleased of [false, true]) {
+      const then = isReleased ? 'and releases it by a release() meanwhile' : 'with no node beside its own'
+      itInVirtualTime(`keeps the write lock if its ${refused} is refused, ${then}`, async () => {
+        const client = await fixture.open()
+        const held = await lockOf(client).writeLock.acquire()
+        fixture.embedded.faults.replace(refused, 'NOAUTH', { session: client.sessionId })
+        const downgrading = failureOf(held.downgrade())
+        const releasing = isReleased ? held.release() : undefined
+        expect(await downgrading).to.have.property('code', 'NOAUTH')
+        await releasing
+        await client.settled()
+        expect(await paths()).to.deep.equal(isReleased ? [] : [held.path])
+        await held.release()
+      })
+    }
+
   itInVirtualTime('rejects with LOST after release()', async () => {
     const held = await lockOf(await fixture.open()).writeLock.acquire()
     const releasing = held.release()
