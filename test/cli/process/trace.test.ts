@@ -112,12 +112,15 @@ zk.close()`
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line) as Record<string, unknown>)
-    expect(documents[0]).to.have.all.keys('seconds', 'connection', 'sentence')
+    expect(documents[0]).to.have.all.keys('seconds', 'connection', 'sentence', 'client', 'server')
+    expect(documents.at(-1)).to.include({ sentence: 'closed', closed: true })
     const seconds = documents.map(each => each['seconds'] as number)
     expect(seconds).to.deep.equal([...seconds].sort((a, b) => a - b))
     expect(seconds.at(-1)).to.be.within(Number.MIN_VALUE, (performance.now() - startedAt) / 1000)
     expect(documents[1]).to.include({ connection: 1, from: 'client', op: 'connect' })
     expect(documents[1]?.['dump']).to.contain('passwd')
+    // The whole frame, with zeros in place of the password.
+    expect(documents[2]?.['bytes']).to.match(/^00000025\w{32}00000010(00){16}\w{2}$/)
     expect(documents.find(each => each['op'] === 'closeSession')).to.include({ from: 'client', xid: 1 })
   })
 
