@@ -290,6 +290,38 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
   })
 
   itInVirtualTime(
+    'release() of an item whose completion is refused meanwhile resolves, and it stays taken',
+    async () => {
+      const client = await fixture.open()
+      const queue = queueOf(client)
+      await queue.put('a')
+      const item = await queue.take()
+      fixture.embedded.faults.replace('multi', 'NOAUTH', { session: client.sessionId })
+      const completing = failureOf(item.complete())
+      await item.release()
+      expect(await completing).to.have.property('code', 'NOAUTH')
+      expect(await queueOf(await fixture.open()).tryTake()).to.equal(null)
+      await item.complete()
+      await close()
+    },
+  )
+
+  itInVirtualTime(
+    'complete() after release() rejects with LOST, and leaves the item of its next consumer',
+    async () => {
+      const queue = queueOf(await fixture.open())
+      await queue.put('a')
+      const item = await queue.take()
+      await item.release()
+      const next = await queueOf(await fixture.open()).take()
+      expect(await failureOf(item.complete())).to.have.property('code', 'LOST')
+      expect(await queue.size()).to.equal(1)
+      await next.complete()
+      await close()
+    },
+  )
+
+  itInVirtualTime(
     'release() does not give back an item that is being completed, also between two attempts',
     async () => {
       const client = await fixture.open()
