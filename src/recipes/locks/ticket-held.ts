@@ -1,5 +1,6 @@
 // A TicketMutex that is held.
 import type { Client } from '../../client/index.ts'
+import { nameOf } from '../../protocol/index.ts'
 import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
 import type { TicketWaiter } from './ticket-waiter.ts'
@@ -35,6 +36,6 @@ export class TicketHeld extends NodeHeld {
    */
   followsRelease(options: WaitOptions = {}): Promise<boolean> {
     const call = { op: 'followsRelease', path: this.lock, options }
-    return waitingRead(this.client, call, signal => this.#waiter.followsRelease(signal))
+    return waitingRead(this.client, call, signal => this.#waiter.followsRelease(nameOf(this.path), signal))
   }
 }

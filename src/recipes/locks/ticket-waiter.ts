@@ -133,11 +133,13 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
     this.#directory.held = held
   }
 
-  /** Returns true if it is known that the former holder released the lock, or that there was none. */
-  async followsRelease(signal: AbortSignal): Promise<boolean> {
-    const { ownNode } = this
-    const read = ownNode.isKnown ? await this.#directory.read(signal) : null
-    const former = ownNode.isKnown ? ticket.formerOf(ownNode.node.name, this.#lookAhead.waitedFor) : NaN
+  /**
+   * Returns true if it is known that the former holder released the lock, or that there was none.
+   * @param own the name of this contender's ticket
+   */
+  async followsRelease(own: string, signal: AbortSignal): Promise<boolean> {
+    const former = ticket.formerOf(own, this.#lookAhead.waitedFor)
+    const read = await this.#directory.read(signal)
     if (read?.released !== former) return false
     return former >= 0 || this.#directory.isFirst(read.stat, signal)
   }
