@@ -1,7 +1,16 @@
 // What a long life keeps: calls that are made again and again leave nothing in the session, the objects and the signals.
 import { expect } from 'chai'
 import { Sessions, type Client } from '../../src/index.ts'
-import { Cache, Membership, Mutex, PersistentEphemeral, Queue, Services, SharedValue } from '../../src/recipes/index.ts'
+import {
+  Cache,
+  LeaderElection,
+  Membership,
+  Mutex,
+  PersistentEphemeral,
+  Queue,
+  Services,
+  SharedValue,
+} from '../../src/recipes/index.ts'
 import { grownBy } from '../support/grown-collections.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { end, PATH, publicCalls, Stage, started, turns, type Scene } from './public-calls.ts'
@@ -132,6 +141,15 @@ describe('an object that lives long keeps nothing of', () => {
         await other.delete(`${PATH}/${nth}`)
         await turns()
       }
+    },
+    'LeaderElection.lead, term by term': ({ client, closeLater }) => {
+      const stop = new AbortController()
+      const ended = new EventTarget()
+      const leading = new LeaderElection(client, PATH).lead(() => void ended.dispatchEvent(new Event('term')), {
+        signal: stop.signal,
+      })
+      closeLater({ close: () => (stop.abort(), leading) })
+      return Promise.resolve(() => new Promise(resolve => ended.addEventListener('term', resolve, { once: true })))
     },
     'a view and its watches': ({ client, other }) =>
       Promise.resolve(async (_, nth) => {
