@@ -127,7 +127,7 @@ export class Connection implements TransportHandler {
     }
   }
 
-  // From the transport
+  // Called by the transport
 
   opened(): void {
     if (this.#stage === ENDED) return
@@ -182,7 +182,7 @@ export class Connection implements TransportHandler {
     return probe !== undefined
   }
 
-  // From the session
+  // Called by the session and its requests
 
   /** Starts the heartbeat. From now on the connection is kept alive. */
   startHeartbeat(): void {
@@ -239,7 +239,7 @@ export class Connection implements TransportHandler {
     this.#startBatch()
   }
 
-  /** Ends the session that the server has created in place of another one. Nobody waits for the reply. */
+  /** Ends the session that the server has created in place of another one. No caller waits for the reply. */
   closeReplacement(): void {
     encodeRequest(this.#writer, 1, operations.closeSession, {}, Infinity)
     this.#flush()
@@ -253,7 +253,7 @@ export class Connection implements TransportHandler {
     }
   }
 
-  /** Drops the socket without a call to the owner. */
+  /** Drops the socket. The session is not notified. */
   destroy(): void {
     if (this.#stage === ENDED) return
     this.#stage = ENDED
@@ -351,7 +351,7 @@ export class Connection implements TransportHandler {
     this.#transport.write(bytes)
   }
 
-  // From the heartbeat
+  // Called by the heartbeat
 
   /** True from {@link startHeartbeat} until the end of the connection. */
   get isReady(): boolean {

@@ -216,7 +216,7 @@ export class Diagnostics {
     this.#replies++
   }
 
-  /** Makes a call tell when it is settled, if that interests a subscriber. */
+  /** Publishes when the call begins and when it is settled, if there is a subscriber. */
   onCall(request: Request): void {
     if (channels.request.hasSubscribers) this.#follow(request)
   }
@@ -228,12 +228,12 @@ export class Diagnostics {
     const start = clock.now()
     const message: CallMessage = { sessionId: this.#session.id, op: request.op.method, path }
     channels.call.publish(message)
-    const onDone = (error: unknown) => {
+    const onSettled = (error: unknown) => {
       const errno = error instanceof ZooKeeperError ? error.errno : 0
       const outcome = { sessionId: this.#session.id, xid: request.xid, error, errno, ms: clock.now() - start }
       channels.request.publish(Object.assign(message, outcome) satisfies RequestMessage)
     }
-    request.details = { ...request.details, onDone }
+    request.details = { ...request.details, onSettled }
   }
 
   onEvent({ type, path }: TypeOf<typeof WatcherEvent>): void {

@@ -152,7 +152,7 @@ export class LeaderCheck {
     return this.#leaveIn(question, now)
   }
 
-  // From the connection, for all requests
+  // Called by the connection, for all requests
 
   /** Returns false if a request must wait, because it would delay the answer of the leader. */
   takes(connection: Connection, request: Request): boolean {

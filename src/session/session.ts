@@ -61,7 +61,10 @@ export interface SessionSettings
   sendsAhead: boolean
   auth: readonly Credential[]
   sasl: Mechanism | undefined
-  /** In what a host is always the same server. A dial of the caller may lead to others. Default: the process. */
+  /**
+   * Sessions of one network share what they find out about servers that are no ZooKeepers: see {@link gapsOf}. A `dial` of
+   * the caller is a network of its own, because a host may be another server there. Default: that of the process.
+   */
   network: object | undefined
   onFrame: ((frame: ObservedFrame) => void) | undefined
   onConnectionError: ((error: ZooKeeperError) => void) | undefined
@@ -71,7 +74,7 @@ export interface SessionSettings
 /** The longest time that close() takes by default, in milliseconds. */
 const CLOSE_TIMEOUT = 2000
 
-/** After so many session timeouts the servers have expired a silent session: one, and one tick, which is half of one at most. */
+/** After so many session timeouts the servers have expired a silent session: one and a tick, which is at most half of one. */
 const EXPIRY = 1.5
 
 /** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
@@ -211,7 +214,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
       protocolVersion: 0,
       lastZxidSeen: longOf(this.#zxidHigh, this.#zxidLow),
       timeOut: sessionTimeout,
-      ...this.#identity.credentials,
+      ...this.#identity.inConnectRequest,
       readOnly,
     }
   }
@@ -303,7 +306,10 @@ export class Session implements RequestsOwner, HostProviderOwner {
     else this.#terminate('authFailed')
   }
 
-  /** The connection, or the attempt at one, has ended. Called once for each; by the provider of hosts if there is no host to dial. */
+  /**
+   * The connection, or the attempt at one, has ended. Called once for each; by the {@link HostProvider} if there is no host
+   * to dial.
+   */
   onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void {
     this.#onDisconnected(cause)
     // A subscriber of zkwire:disconnect may have ended the session.
@@ -351,7 +357,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
     }, ms)
   }
 
-  // Called by the provider of hosts
+  // Called by the HostProvider
 
   /**
    * Returns within how many milliseconds a server must accept the session. For a session that holds something, that is
@@ -371,19 +377,19 @@ export class Session implements RequestsOwner, HostProviderOwner {
     this.#connection = new Connection(host, version, timeout, this.#settings, this)
   }
 
-  /** Leaves a server that works, for the next one. */
+  /** Ends the connection, or the attempt at one, although it has not failed. The next attempt follows without a pause. */
   leave(reason: string): void {
     if (this.#connection === undefined || this.#closing !== undefined) return
     this.#connection.destroy()
     this.hosts.onLeft()
-    this.#onDisconnected(errorOfLeaving(reason))
+    this.#onDisconnected(connectionLoss(reason))
     if (!isTerminal(this.state)) this.#dialAfter(0)
   }
 
-  /** Leaves a server that cannot be used. The next attempts follow after the pauses of failures. */
+  /** Ends a connection that cannot be used. The next attempt follows after the pause of a failure. */
   #abandon(reason: string): void {
     this.#connection?.destroy()
-    this.onConnectionLost(errorOfLeaving(reason), temporary(reason))
+    this.onConnectionLost(connectionLoss(reason), temporary(reason))
   }
 
   /**
@@ -423,7 +429,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   #authenticate(mechanism: Mechanism, connection: Connection, readOnly: boolean): void {
     const ask = async (token: Uint8Array) => {
       // A request on a connection that has ended would stay pending for ever.
-      if (this.#connection !== connection) throw errorOfLeaving('the attempt ended before the token was made')
+      if (this.#connection !== connection) throw connectionLoss('the attempt ended before the token was made')
       return this.requests.sendOn(connection, operations.sasl, { token }, reply => reply.token)
     }
     void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
@@ -550,4 +556,4 @@ export class Session implements RequestsOwner, HostProviderOwner {
   }
 }
 
-const errorOfLeaving = (reason: string) => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason })
+const connectionLoss = (reason: string) => new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason })

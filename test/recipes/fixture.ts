@@ -28,11 +28,12 @@ export function onBothServers(title: string, suite: (fixture: Fixture, sentences
     describe(`${title}, ${name}`, function () {
       const fixture = Fixture.forSuite(title, open)
       let defined = 0
-      const itEverywhere: TestFunction = (testTitle, test) => {
+      const itOnThisServer: TestFunction = (testTitle, test) => {
         defined++
         it(testTitle, () => fixture.run(test))
       }
-      suite(fixture, { itInVirtualTime: isVirtual ? itEverywhere : () => undefined, itEverywhere })
+      const itInVirtualTime = isVirtual ? itOnThisServer : () => undefined
+      suite(fixture, { itInVirtualTime, itEverywhere: itOnThisServer })
       if (this.total() !== defined) throw new Error(`${title}: call itInVirtualTime or itEverywhere instead of it`)
     })
   describeOn('in virtual time', () => EmbeddedServer.open(), true)
@@ -109,6 +110,7 @@ export class Fixture {
     return this.#observer ?? expect.fail('the fixture has no server: it is used outside a test')
   }
 
+  /** See {@link ServerUnderTest.run}. The hooks and tests of {@link onBothServers} run in it. */
   run<T>(work: () => T | Promise<T>): Promise<T> {
     return this.server.run(work)
   }

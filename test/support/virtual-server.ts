@@ -7,7 +7,10 @@ import { VirtualClock, type UntilOptions } from '../../src/testing/virtual-clock
 /** The options of the server, and those of each client. */
 export interface VirtualOptions extends ServerOptions {
   readonly client?: ConnectOptions
-  /** How long the last packets are on a simulated line after the end, in milliseconds. Each is a timer. Default: 0. */
+  /**
+   * How long `close()` advances the clock at the end, in milliseconds, so that the last packets on a simulated line
+   * arrive. Each of them is a timer. Default: 0.
+   */
   readonly line?: number
 }
 

@@ -54,7 +54,7 @@ export class EphemeralMutex extends Lock {
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ownNode = this.#newNode()
-    const ofHolder = { ...options }
+    const holdOptions = { ...options }
     const waiter = { ownNode, wokenAt: undefined as number | undefined }
     let isTaken = false
     const work = async (signal: AbortSignal) => {
@@ -66,7 +66,7 @@ export class EphemeralMutex extends Lock {
         waiter.wokenAt = clockOf(client).now()
         if (!hasWaited) await pace.wait(signal)
       }
-      return this.#newHeld(ownNode, ofHolder)
+      return this.#newHeld(ownNode, holdOptions)
     }
     const waitsFor = () => (isTaken ? OTHER_HOLDER : undefined)
     const call = { op: 'acquire', path: this.path, options, checks: acquireOptionChecks, waitsFor }
@@ -75,11 +75,11 @@ export class EphemeralMutex extends Lock {
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const ownNode = this.#newNode()
-    const ofHolder = { ...options }
+    const holdOptions = { ...options }
     const work = async (signal: AbortSignal) => {
       const stat = await this.#view.retry(() => this.#view.exists(this.path, { signal }), { signal })
       if (stat !== null || !(await this.#tryCreate(ownNode, signal))) return null
-      return this.#newHeld(ownNode, ofHolder)
+      return this.#newHeld(ownNode, holdOptions)
     }
     const call = { op: 'tryAcquire', path: this.path, options, checks: acquireOptionChecks }
     return acquiring(this.#view, call, { ownNode }, despiteLeftovers(this.#view, this.path, work))

@@ -32,9 +32,9 @@ export interface LockOptions {
   acl?: readonly ACL[] | undefined
   /**
    * Called with the names of the nodes and the path of the directory, if the directory contains contenders of another
-   * library or dialect: they and this lock do not wait for each other. Each lock object calls it at most once for each of its directories; a ReadWriteLock at most once for each
-   * side. Errors that it throws are passed to the client's `onUncaughtError`. Default: emits the process warning
-   * ZKWIRE_FOREIGN_CONTENDERS.
+   * library or dialect: they and this lock do not wait for each other. Each lock object calls it at most once for each of
+   * its directories; a ReadWriteLock at most once for each side. Errors that it throws are passed to the client's
+   * `onUncaughtError`. Default: emits the process warning ZKWIRE_FOREIGN_CONTENDERS.
    */
   onForeignContenders?: ((names: readonly string[], directory: string) => void) | undefined
 }
@@ -96,11 +96,12 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
 
   override acquire(options: AcquireOptions = {}): Promise<H> {
     const waiter = this.#newWaiter(this.queue)
-    const ofHolder = { ...options }
-    waiter.onQueued = ofHolder.onQueued
+    // A copy, because the caller may change its object while the call waits.
+    const holdOptions = { ...options }
+    waiter.onQueued = holdOptions.onQueued
     const work = async (signal: AbortSignal) => {
       await waiter.waitForTurn(signal)
-      return this.newHeld(waiter.ownNode, ofHolder, waiter)
+      return this.newHeld(waiter.ownNode, holdOptions, waiter)
     }
     const { acquireOp: op, path, checks } = this
     const waitsFor = () => (waiter.isBlocked ? OTHER_HOLDER : undefined)
@@ -109,10 +110,10 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
 
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {
     const waiter = this.#newWaiter(this.queue)
-    const ofHolder = { ...options }
-    waiter.onQueued = ofHolder.onQueued
+    const holdOptions = { ...options }
+    waiter.onQueued = holdOptions.onQueued
     const work = async (signal: AbortSignal) =>
-      (await waiter.tryTurn(signal)) ? this.newHeld(waiter.ownNode, ofHolder, waiter) : null
+      (await waiter.tryTurn(signal)) ? this.newHeld(waiter.ownNode, holdOptions, waiter) : null
     const { client } = this.queue
     const { path, checks } = this
     const call = { op: 'tryAcquire', path, options, checks }

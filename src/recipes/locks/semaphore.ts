@@ -133,14 +133,14 @@ export class Semaphore extends Lock {
    * await permits.available() // => 2
    */
   override async acquire(options: SemaphoreAcquireOptions = {}): Promise<Held> {
-    const { onQueued, permits = 1, ...ofHolder } = checked('acquire', this.path, options, this.#checks)
+    const { onQueued, permits = 1, ...holdOptions } = checked('acquire', this.path, options, this.#checks)
     const waiter = new PermitWaiter(this.#queue, this.count, permits)
     const work = async (signal: AbortSignal) => {
       const pace = newPace(this.#queue.client)
       await this.#ensurePath(signal)
       for (;;) {
         const gate = await this.#gate.acquire({ signal, watchOwnNode: true, onQueued })
-        const held = await this.#enter(gate, waiter, { ...ofHolder, signal, waits: true })
+        const held = await this.#enter(gate, waiter, { ...holdOptions, signal, waits: true })
         if (held !== null) return held
         await pace.wait(signal)
       }
@@ -158,13 +158,13 @@ export class Semaphore extends Lock {
    * as {@link acquire}.
    */
   override async tryAcquire(options: SemaphoreAcquireOptions = {}): Promise<Held | null> {
-    const { onQueued, permits = 1, ...ofHolder } = checked('tryAcquire', this.path, options, this.#checks)
+    const { onQueued, permits = 1, ...holdOptions } = checked('tryAcquire', this.path, options, this.#checks)
     const waiter = new PermitWaiter(this.#queue, this.count, permits)
     const work = async (signal: AbortSignal) => {
       if ((await this.#queue.client.retry(() => this.#available(signal), { signal })) < permits) return null
       await this.#ensurePath(signal)
       const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true, onQueued })
-      return gate && this.#enter(gate, waiter, { ...ofHolder, signal, waits: false })
+      return gate && this.#enter(gate, waiter, { ...holdOptions, signal, waits: false })
     }
     const { client } = this.#queue
     const call = { op: 'tryAcquire', path: this.path, options, checks: this.#checks }

@@ -48,22 +48,22 @@ export class NodeWatch {
 
   /**
    * Reads a node with a watch. Sends the request before it returns.
-   * @param isIt returns true for the Stat of the node that is meant, and not of a later one with its name
+   * @param isMeant returns true for the Stat of the node that is meant, and not of a later one with its name
    */
-  static read(client: Client, node: Watched, isIt: (stat: Stat) => boolean = () => true): NodeWatch {
+  static read(client: Client, node: Watched, isMeant: (stat: Stat) => boolean = () => true): NodeWatch {
     const { path, signal } = node
-    const it = new NodeWatch(client, node.onChange)
-    const watch = ({ type }: WatchEvent) => it.#onEvent(type, true)
+    const nodeWatch = new NodeWatch(client, node.onChange)
+    const watch = ({ type }: WatchEvent) => nodeWatch.#onEvent(type, true)
     client.getData(path, { watch, signal }).then(
-      ({ stat }) => it.#onSet(isIt(stat)),
-      (error: unknown) => it.#onError(error),
+      ({ stat }) => nodeWatch.#onSet(isMeant(stat)),
+      (error: unknown) => nodeWatch.#onError(error),
     )
-    return it
+    return nodeWatch
   }
 
   /**
-   * Watches nodes that have existed since the transaction `zxid`, by one request, which reads none of them. A later node with the
-   * name of one of them counts as a change of it. Sends the request before it returns.
+   * Watches nodes that have existed since the transaction `zxid`, by one request, which reads none of them. A later node
+   * with the name of one of them counts as a change of it. Sends the request before it returns.
    *
    * The session must be permitted to read the nodes. Otherwise newer servers report neither an error nor an event.
    * @returns undefined, and sends nothing, if the session has a persistent watch on one of them
@@ -71,14 +71,18 @@ export class NodeWatch {
   static watchTogether(client: Client, nodes: readonly Watched[], zxid: bigint): NodeWatch[] | undefined {
     const watches = nodes.map(({ onChange }) => new NodeWatch(client, onChange))
     const requested = nodes.map(({ path, signal }, i) => {
-      const it = watches[i] as NodeWatch
+      const nodeWatch = watches[i] as NodeWatch
       // The event of a node that is missing comes before the reply.
-      return { path, signal, callback: ({ type }: WatchEvent) => it.#onEvent(type, it.status === 'there') }
+      return {
+        path,
+        signal,
+        callback: ({ type }: WatchEvent) => nodeWatch.#onEvent(type, nodeWatch.status === 'there'),
+      }
     })
     const set = watchTogether(client, requested, zxid)
     set?.then(
-      () => watches.forEach(it => it.#onSet(true)),
-      (error: unknown) => watches.forEach(it => it.#onError(error)),
+      () => watches.forEach(each => each.#onSet(true)),
+      (error: unknown) => watches.forEach(each => each.#onError(error)),
     )
     return set && watches
   }

@@ -157,8 +157,9 @@ export class OwnNode {
       const { data, acl, sequenceOf, directory } = this.#plan
       const path = (this.#uncertain = this.#plan.path())
       const mode = sequenceOf ? 'ephemeralSequential' : 'ephemeral'
-      const parent = isParentMissing && directory ? createParent(client, path, { ...directory, signal }) : undefined
-      parent?.catch(() => undefined)
+      const creatingParent =
+        isParentMissing && directory ? createParent(client, path, { ...directory, signal }) : undefined
+      creatingParent?.catch(() => undefined)
       const creating = this.#plan.create?.(path, data) ?? client.create(path, data, { mode, acl })
       const reading = read().then(
         value => ({ value }),
@@ -173,7 +174,7 @@ export class OwnNode {
       const result = await reading
       if (failure !== undefined) {
         isParentMissing = isCode(failure.error, 'NONODE')
-        if (isParentMissing) await parent
+        if (isParentMissing) await creatingParent
         await this.#recover(failure.error, signal)
       }
       if (!this.isKnown) {

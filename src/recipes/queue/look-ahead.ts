@@ -9,8 +9,8 @@ import type { Ahead } from './turn.ts'
 import { PredecessorWaiter, type Wake } from './waiter.ts'
 
 /**
- * A contender that looks ahead: a release also wakes the second waiter, which lists the contenders while the first one
- * holds the lock. So it need not list them when its own turn comes.
+ * A contender that looks ahead: a release also wakes the waiter behind the next holder, which lists the contenders while
+ * that one holds the lock. So it need not list them when its own turn comes.
  */
 export class LookAheadWaiter extends PredecessorWaiter {
   readonly #lookAhead = new LookAhead(this.queue.client, this.ownNode)
@@ -118,8 +118,8 @@ export class LookAhead {
   }
 
   /**
-   * In the first wait of the own node, watches it and the second contender by one request. The predecessor is read,
-   * because the session may not be permitted to read it, and must then not wait for its events.
+   * In the first wait of the own node, watches it and the contender before the predecessor by one request. The
+   * predecessor is read, because the session may not be permitted to read it, and must then not wait for its events.
    */
   #watchTogether(second: string | undefined, signal: AbortSignal): void {
     if (second === undefined || this.#watches.has(second)) return

@@ -116,7 +116,10 @@ export abstract class Waiter<R> {
     }
   }
 
-  /** Confirms the session, whose turn it is. Returns false if the connection was lost meanwhile: read again then. */
+  /**
+   * Waits until the leader has confirmed the session, so that the contender may rely on its turn. Returns false if the
+   * connection was lost meanwhile: the turn must then be read again.
+   */
   async #isConfirmed(signal: AbortSignal): Promise<boolean> {
     const { client } = this.queue
     const connections = connectionsOf(client)
@@ -127,6 +130,7 @@ export abstract class Waiter<R> {
     return true
   }
 
+  /** Decides whose turn it is by a new list of the queue, which sets no watch. */
   protected async turnInList(signal: AbortSignal): Promise<Turn> {
     const { node } = this.ownNode
     return turnOf(await listChildren(this.queue.client, parentOf(node.path), { signal }), node, this.queue)

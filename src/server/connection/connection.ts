@@ -177,7 +177,7 @@ export class ServerConnection implements Watcher {
   #handshake(role: Role, reader: Reader): void {
     const { settings } = this.#server
     const asked = readHandshake(reader)
-    // A session of Keeper ends with its connection's silence: its client gets another one, and is not told.
+    // Keeper resumes no session: it replies to each handshake with a new one, and with no error.
     const handshake = settings.behaviour.keeper === undefined ? asked : { ...asked, sessionId: 0n }
     const { sessionId, lastZxidSeen, isLegacy } = handshake
     const fault = this.#matchFault(['connect'], sessionId === 0n ? undefined : sessionId)
@@ -252,6 +252,7 @@ export class ServerConnection implements Watcher {
     if (!isAuthentication) role.touch(session)
     const reply = (outcome: Outcome | 'moved') => {
       if (outcome === 'moved') this.end()
+      // 'moved', or 'silent': the server sends no reply.
       if (typeof outcome === 'string') return
       // Keeper closes the connection of a session that ends, and sends no reply (KeeperTCPHandler.cpp).
       if (type === opcodes.closeSession && settings.behaviour.keeper !== undefined) {

@@ -9,7 +9,7 @@ export interface Role {
   readonly mode: 'standalone' | 'leader' | 'follower' | 'observer' | 'read-only'
   /** What the four-letter word mntr reports besides, by name. */
   readonly metrics?: Readonly<Record<string, string | number>>
-  /** True if `run` of a request is only called before `execute` returns. */
+  /** True if `execute` runs a request before it returns, and never later. Its bytes then need no copy. */
   readonly isImmediate: boolean
   /** Returns true if the server closes the connection instead of a reply. */
   refuses(handshake: Handshake): boolean

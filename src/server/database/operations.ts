@@ -54,15 +54,16 @@ export interface Handler {
    * @throws RequestError if the server rejects the request
    * @throws JuteError if the request is malformed
    */
-  run(context: OperationContext, request: Reader): ((writer: Writer) => void) | undefined
+  run(context: OperationContext, request: Reader): WriteBody | undefined
   /**
    * Returns what writes the body of the reply to a write that the leader has executed; undefined if there is no reply.
    * @param results what this server has made of the transaction
    */
-  respond?(results: readonly TxnResult[], request: Reader, settings: writes.WriteSettings): Respond | undefined
+  respond?(results: readonly TxnResult[], request: Reader, settings: writes.WriteSettings): WriteBody | undefined
 }
 
-type Respond = (writer: Writer) => void
+/** Writes the body of a reply. */
+type WriteBody = (writer: Writer) => void
 
 export interface OperationContext extends Caller {
   database: Database
@@ -102,17 +103,18 @@ const write = <Q, R>(
   },
 })
 
-const madeBy = ([result]: readonly TxnResult[]) => result as { path: string; stat: Stat }
+/** The reply to a write of one operation: what the server has made of it. */
+const onlyResult = ([result]: readonly TxnResult[]) => result as { path: string; stat: Stat }
 
 const noBody = () => undefined
 
 const o = operations
 
 const handlers: readonly Handler[] = [
-  write(o.create, (context, request) => writes.create(context, opcodes.create, request), madeBy),
-  write(o.create2, (context, request) => writes.create(context, opcodes.create2, request), madeBy),
-  write(o.createContainer, (context, request) => writes.create(context, opcodes.createContainer, request), madeBy),
-  write(o.createTTL, (context, request) => writes.create(context, opcodes.createTTL, request), madeBy),
+  write(o.create, (context, request) => writes.create(context, opcodes.create, request), onlyResult),
+  write(o.create2, (context, request) => writes.create(context, opcodes.create2, request), onlyResult),
+  write(o.createContainer, (context, request) => writes.create(context, opcodes.createContainer, request), onlyResult),
+  write(o.createTTL, (context, request) => writes.create(context, opcodes.createTTL, request), onlyResult),
   write(
     o.delete,
     (context, { path, version }) => (writes.remove(context, path, version), {}),
@@ -121,16 +123,20 @@ const handlers: readonly Handler[] = [
   write(
     o.setData,
     (context, { path, data, version }) => ({ stat: writes.setData(context, path, data, version) }),
-    madeBy,
+    onlyResult,
   ),
-  write(o.setACL, (context, { path, acl, version }) => ({ stat: writes.setACL(context, path, acl, version) }), madeBy),
+  write(
+    o.setACL,
+    (context, { path, acl, version }) => ({ stat: writes.setACL(context, path, acl, version) }),
+    onlyResult,
+  ),
   // A version that accepts a check outside a multi sends no reply to a successful one.
   write(
     o.check,
     (context, { path, version }) => (writes.check(context, path, version), undefined),
     () => undefined,
   ),
-  write(o.multi, writes.multi, (results, items, { behaviour }) => writes.outcomesOf(behaviour, items, results)),
+  write(o.multi, writes.multi, (results, items, { behaviour }) => writes.multiReplyOf(behaviour, items, results)),
   write(
     o.reconfig,
     () => {
@@ -171,7 +177,7 @@ const handlers: readonly Handler[] = [
 const byOpcode: ReadonlyMap<number, Handler> = new Map(handlers.map(each => [each.operation.opcode, each]))
 
 /** The error number and the body of a reply; or 'silent' if the server sends no reply. */
-export type Outcome = { err: number; body: (writer: Writer) => void } | 'silent'
+export type Outcome = { err: number; body: WriteBody } | 'silent'
 
 export const failed = (code: ServerErrorCode): Outcome => ({ err: errnos[code], body: noBody })
 

@@ -149,21 +149,22 @@ export function check({ tree, tx, identities }: WriteContext, path: string, vers
   tx.record(() => undefined, { type: 'check', path })
 }
 
-type Outcomes = TypeOf<typeof MultiResponse>
-type Outcome = Outcomes[number]
+/** The reply to a multi, and its part for one operation. */
+type MultiReply = TypeOf<typeof MultiResponse>
+type ItemReply = MultiReply[number]
 
 /** Executes all operations atomically. If one fails, returns one error for each operation. */
-export function multi(context: WriteContext, items: TypeOf<typeof MultiRequest>): Outcomes {
+export function multi(context: WriteContext, items: TypeOf<typeof MultiRequest>): MultiReply {
   // The server parses all operations before it executes the first.
   for (const { type, body } of items)
     if ('flags' in body) opcodeInMulti(context.settings.behaviour, type as CreateOpcode, body)
-  const outcomes: Outcome[] = []
+  const replies: ItemReply[] = []
   for (const item of items) {
     try {
-      outcomes.push(runItem(context, item))
+      replies.push(runItem(context, item))
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
-      const failed = outcomes.length
+      const failed = replies.length
       const errs = items.map((_, i) =>
         i < failed ? 0 : i === failed ? errnos[error.code] : errnos.RUNTIMEINCONSISTENCY,
       )
@@ -171,10 +172,10 @@ export function multi(context: WriteContext, items: TypeOf<typeof MultiRequest>)
       return errs.map(failure)
     }
   }
-  return outcomes
+  return replies
 }
 
-function runItem(context: WriteContext, { type, body }: TypeOf<typeof MultiRequest>[number]): Outcome {
+function runItem(context: WriteContext, { type, body }: TypeOf<typeof MultiRequest>[number]): ItemReply {
   switch (type) {
     case opcodes.delete:
       remove(context, body.path, body.version)
@@ -189,7 +190,7 @@ function runItem(context: WriteContext, { type, body }: TypeOf<typeof MultiReque
   }
 }
 
-function createInMulti(context: WriteContext, type: CreateOpcode, body: CreateRequest): Outcome {
+function createInMulti(context: WriteContext, type: CreateOpcode, body: CreateRequest): ItemReply {
   const opcode = opcodeInMulti(context.settings.behaviour, type, body)
   const created = create(context, opcode, opcode === opcodes.createTTL ? body : { ...body, ttl: NO_TTL })
   return opcode === opcodes.create ? { type: opcodes.create, body: created } : { type: opcodes.create2, body: created }
@@ -215,15 +216,15 @@ function opcodeInMulti({ statInMulti }: Behaviour, type: CreateOpcode, { flags, 
   return isContainer ? opcodes.createContainer : type
 }
 
-const failure = (err: number): Outcome => ({ type: opcodes.error, body: { err } })
+const failure = (err: number): ItemReply => ({ type: opcodes.error, body: { err } })
 
-/** Returns the outcomes of a multi that another server has executed. */
-export const outcomesOf = (
+/** Returns the reply to a multi that another server has executed. */
+export const multiReplyOf = (
   behaviour: Behaviour,
   items: TypeOf<typeof MultiRequest>,
   results: readonly TxnResult[],
-): Outcomes =>
-  items.map(({ type, body }, i): Outcome => {
+): MultiReply =>
+  items.map(({ type, body }, i): ItemReply => {
     const result = results[i]
     if (result === undefined) return { type: type as typeof opcodes.delete, body: {} }
     if ('err' in result) return failure(result.err)

@@ -35,10 +35,10 @@ export class Identity {
   }
 
   /**
-   * The id and password for the next handshake. A session that a read-only server created is not offered to other
+   * The id and password of the next connect request. A session that a read-only server created is not offered to other
    * servers (Java does the same: seenRwServerBefore).
    */
-  get credentials(): { sessionId: bigint; passwd: Buffer } {
+  get inConnectRequest(): { sessionId: bigint; passwd: Buffer } {
     return this.#isOfQuorum ? { sessionId: this.id, passwd: this.password } : { sessionId: 0n, passwd: NO_PASSWORD }
   }
 

@@ -47,11 +47,11 @@ export class Backlog {
     return this.#requests.delete(request)
   }
 
-  /** Removes and yields requests in their order, up to the first that may not leave. Default: all. */
-  *drain(mayLeave: (request: Request) => boolean = () => true): Generator<Request> {
+  /** Removes and yields requests in their order, up to the first that may not be sent yet. Default: all. */
+  *drain(mayBeSent: (request: Request) => boolean = () => true): Generator<Request> {
     for (;;) {
       const first = this.#peek()
-      if (first === undefined || !mayLeave(first)) return
+      if (first === undefined || !mayBeSent(first)) return
       this.#requests.delete(first)
       yield first
     }

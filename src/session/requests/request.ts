@@ -1,4 +1,4 @@
-// One request, from the call until it is settled.
+// One request, from the call until its promise is settled and no reply is due any more.
 import type { Timestamp } from '../../runtime/clock.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Encodable, ErrorCode, ErrorContext, Fate, Operation } from '../../protocol/index.ts'
@@ -24,9 +24,9 @@ export interface CallDetails<Q, V> {
   /** The error number with which a server answers what it does not know. Default: UNIMPLEMENTED. */
   unsupportedErrno?: number | undefined
   /** Called once when no further reply can arrive: after the reply, or when it is certain that none will arrive. */
-  onSettled?: (() => void) | undefined
-  /** Called when the call resolves, or with what it rejects with. */
-  onDone?: ((error: unknown) => void) | undefined
+  onEnded?: (() => void) | undefined
+  /** Called when the call is settled: with undefined if it resolves, and otherwise with what it rejects with. */
+  onSettled?: ((error: unknown) => void) | undefined
 }
 
 type AnyOperation = Operation<unknown, unknown>
@@ -63,8 +63,9 @@ const UNDECIDED: readonly ErrorCode[] = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', '
 const NO_DETAILS: AnyDetails = {}
 
 /**
- * One call of a method of the client, until it is settled. It settles only once. Later attempts have no effect. All
- * requests have the same fields, because V8 is slow with objects of many shapes.
+ * One call of a method of the client. It is settled when its promise is, which happens once: later attempts have no effect.
+ * It has ended when no further reply can arrive, which is later if the caller aborts it in flight. All requests have the
+ * same fields, because V8 is slow with objects of many shapes.
  */
 export class Request {
   op: AnyOperation
@@ -85,6 +86,7 @@ export class Request {
   #resolve!: (value: unknown) => void
   #reject!: (error: unknown) => void
   #stopListening: (() => void) | undefined
+  /** True if {@link promise} is settled. A reply may still be due. */
   settled = false
 
   /** The encoded frame while the request is queued, or while the server may answer that it needs the fallback. */
@@ -92,8 +94,8 @@ export class Request {
   xid = 0
   /** When the first request of its batch was encoded. The request is sent at that time or later. */
   sentAt: Timestamp | undefined
-  /** See {@link CallDetails.onSettled}. */
-  onSettled: (() => void) | undefined
+  /** See {@link CallDetails.onEnded}. */
+  onEnded: (() => void) | undefined
 
   /** The types of the arguments are erased here, because only the caller knows them. */
   constructor(
@@ -111,7 +113,7 @@ export class Request {
     this.signal = signal
     this.details = details as AnyDetails
     this.since = details.since ?? op.since
-    this.onSettled = details.onSettled
+    this.onEnded = details.onEnded
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -120,13 +122,13 @@ export class Request {
 
   /** Replaces the operation by its fallback. Returns false if it has none. */
   fallBack(): boolean {
-    const { fallback, onDone } = this.details
+    const { fallback, onSettled } = this.details
     if (fallback === undefined) return false
     const { op, body, result } = fallback(this.frame === undefined ? this.body : bodyIn(this.frame, this.op))
     this.op = op
     this.body = body
     this.result = result
-    this.details = onDone === undefined ? NO_DETAILS : { onDone }
+    this.details = onSettled === undefined ? NO_DETAILS : { onSettled }
     this.since = op.since
     this.frame = undefined
     return true
@@ -173,13 +175,13 @@ export class Request {
   resolve(value: unknown): void {
     if (!this.#settle()) return
     this.#resolve(value)
-    this.details.onDone?.(undefined)
+    this.details.onSettled?.(undefined)
   }
 
   reject(error: unknown): void {
     if (!this.#settle()) return
     this.#reject(error)
-    this.details.onDone?.(error)
+    this.details.onSettled?.(error)
   }
 
   fail(code: ErrorCode, fate: Fate, context: Omit<ErrorContext, 'fate'> = {}): void {

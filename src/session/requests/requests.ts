@@ -118,7 +118,7 @@ export class Requests {
     if (this.#backlog === undefined || this.#backlog.isEmpty) return
     connection ??= this.#owner.usableConnection
     if (connection === undefined) return
-    this.#sendWhile(connection, request => mayLeave(connection, request))
+    this.#sendWhile(connection, request => mayBeSent(connection, request))
   }
 
   /** Sends all requests that wait, because the session is about to be closed. */
@@ -146,7 +146,7 @@ export class Requests {
       this.#sendAgain([request])
     } else {
       connection.version.onKnown(request)
-      this.#settle(request, err, body)
+      this.#answer(request, err, body)
     }
     this.sendQueued()
   }
@@ -162,14 +162,14 @@ export class Requests {
     return true
   }
 
-  #settle(request: Request, err: number, body: Reader): void {
+  #answer(request: Request, err: number, body: Reader): void {
     this.#pending--
     let refusal: ErrorCode | undefined = 'PROTOCOL'
     try {
       refusal = request.answer(err, body, this.#owner.watches)
     } finally {
       if (refusal !== undefined) this.#untrackWatch(request)
-      request.onSettled?.()
+      request.onEnded?.()
     }
     // Between the expiry and its commit, the leader refuses the session's requests, and servers keep its connection open
     // (SessionTracker.checkSession).
@@ -230,12 +230,12 @@ export class Requests {
 
   #rejectUnsent(request: Request, reason: unknown): void {
     request.reject(reason)
-    request.onSettled?.()
+    request.onEnded?.()
   }
 
   #refuse(request: Request, code: ErrorCode, detail?: string): void {
     request.fail(code, 'notSent', detail === undefined ? { cause: this.#owner.lastCause } : { detail })
-    request.onSettled?.()
+    request.onEnded?.()
   }
 
   /**
@@ -258,7 +258,7 @@ export class Requests {
       if (!mustWait) connection.send(request, this.#nextXid(), maxRequestBytes)
       else (this.#backlog ??= new Backlog()).push(request, maxRequestBytes)
     } catch (error) {
-      request.onSettled?.()
+      request.onEnded?.()
       if (error instanceof RangeError) return request.fail('REQUESTTOOLARGE', 'notSent', { detail: error.message })
       // Untyped callers may pass a value of a wrong type, which makes encoding throw a TypeError.
       if (error instanceof JuteError || error instanceof TypeError)
@@ -267,7 +267,7 @@ export class Requests {
     }
     this.#pending++
     const { op, details } = request
-    if (details.watch !== undefined && op.watch !== undefined) this.#owner.watches.trackPending(op.watch, details.watch)
+    if (details.watch !== undefined && op.watch !== undefined) this.#owner.watches.addPending(op.watch, details.watch)
     if (request.signal !== undefined) request.whenAborted(() => this.#cancel(request))
   }
 
@@ -282,15 +282,15 @@ export class Requests {
   #cancel(request: Request): void {
     request.reject(request.signal?.reason)
     if (this.#backlog?.remove(request) === true) this.#forget(request)
-    else if (request.details.watch !== undefined || request.onSettled !== undefined)
-      this.#owner.background.run(this.#settlementOf(request))
+    else if (request.details.watch !== undefined || request.onEnded !== undefined)
+      this.#owner.background.run(this.#endOf(request))
   }
 
-  #settlementOf(request: Request): Promise<void> {
-    const { onSettled } = request
+  #endOf(request: Request): Promise<void> {
+    const { onEnded } = request
     return new Promise(resolve => {
-      request.onSettled = () => {
-        onSettled?.()
+      request.onEnded = () => {
+        onEnded?.()
         resolve()
       }
     })
@@ -300,11 +300,11 @@ export class Requests {
   #forget(request: Request): void {
     this.#pending--
     this.#untrackWatch(request)
-    request.onSettled?.()
+    request.onEnded?.()
   }
 
   #untrackWatch({ op, details: { watch } }: Request): void {
-    if (watch !== undefined && op.watch !== undefined) this.#owner.watches.untrack(op.watch, watch)
+    if (watch !== undefined && op.watch !== undefined) this.#owner.watches.removePending(op.watch, watch)
   }
 }
 
@@ -312,7 +312,8 @@ export class Requests {
 const makeKnown = ({ version }: RequestSender, request: Request): boolean =>
   !version.lacks(request) || request.fallBack()
 
-const mayLeave = (connection: RequestSender, request: Request): boolean =>
+/** Returns true also for an operation that the server lacks, because its fallback or its rejection need not wait. */
+const mayBeSent = (connection: RequestSender, request: Request): boolean =>
   connection.version.lacks(request) || connection.takes(request)
 
 const droppedAgain = ({ address }: RequestSender, { op, since }: Request): string =>

@@ -19,7 +19,7 @@ export interface HostProviderOwner {
   timeToConnect(): number
   /** @param timeout how long the attempt may take, in milliseconds */
   dial(host: Address, timeout: number): void
-  /** Drops the connection, or the attempt at one. Then {@link HostProvider.dialNext} is called at once. */
+  /** Ends the connection, or the attempt at one, and calls {@link HostProvider.dialNext} without a pause. */
   leave(reason: string): void
   /** Also called if the SRV records could not be looked up, so that there is no host to dial. */
   onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void
@@ -257,7 +257,7 @@ export class HostProvider implements SrvHostsOwner {
     if (this.#hosts.replace(hosts, this.#current, fallback)) this.#owner.leave(SERVERS_CHANGED)
   }
 
-  // From the SRV records
+  // Called by the SrvHosts
 
   get hasHosts(): boolean {
     return this.#hosts.all.length > 0

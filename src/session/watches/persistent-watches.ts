@@ -67,8 +67,8 @@ export class PersistentWatches {
   }
 
   /**
-   * Adds a subscription. Returns the mode to request from the server. The caller must call {@link untrack} when that
-   * request has settled.
+   * Adds a subscription. Returns the mode to request from the server. The caller must call {@link onRequestEnded}
+   * when no reply to that request can arrive any more.
    */
   add(subscription: Subscription): PersistentMode {
     const { serverPath, mode } = subscription
@@ -119,8 +119,8 @@ export class PersistentWatches {
     if (entry !== undefined) entry.confirmed = mode
   }
 
-  /** Records that a request after {@link add} has settled. */
-  untrack(serverPath: string): void {
+  /** Records that no reply to the request of one {@link add} can arrive any more. */
+  onRequestEnded(serverPath: string): void {
     const entry = this.#paths?.get(serverPath)
     if (entry !== undefined) entry.pending--
   }

@@ -44,7 +44,7 @@ export interface WatchManagerOwner {
       details: {
         expectedError?: { errno: number; value: V } | undefined
         since?: number | undefined
-        onSettled?: (() => void) | undefined
+        onEnded?: (() => void) | undefined
       },
     ): Promise<V>
   }
@@ -71,15 +71,15 @@ export class WatchManager {
   // One-shot watches
 
   /**
-   * Records that a request which sets the watch was queued or sent. The caller must then call {@link arm} or {@link
-   * untrack}.
+   * Records that a request which sets the watch was queued or sent. The caller must then call {@link arm} or
+   * {@link removePending}.
    */
-  trackPending(kind: WatchKind, watch: Watch): void {
+  addPending(kind: WatchKind, watch: Watch): void {
     this.#oneShot.addPending(tableOf(kind), watch)
   }
 
   /** Records that the request has failed, or was cancelled before it was sent. */
-  untrack(kind: WatchKind, watch: Watch): void {
+  removePending(kind: WatchKind, watch: Watch): void {
     const table = tableOf(kind)
     const { serverPath } = watch
     this.#oneShot.removePending(table, watch)
@@ -98,11 +98,11 @@ export class WatchManager {
     const { serverPath } = watch
     // If the watch was removed meanwhile, its removal at the server was decided then.
     if (!this.#oneShot.isPending(table, watch)) return
-    const arrival = isWanted ? this.#arrivalOf(watch) : 'unwanted'
-    if (arrival === 'armed') return this.#armNow(kind, watch)
+    const decision = isWanted ? this.#decisionOn(watch) : 'unwanted'
+    if (decision === 'arm') return this.#armNow(kind, watch)
     this.#oneShot.removePending(table, watch)
-    if (arrival === 'orphaned') this.#notify([watch], 'Session', 0n, 'closed')
-    if (arrival === 'missing') this.#notify([watch], 'resync')
+    if (decision === 'orphaned') this.#notify([watch], 'Session', 0n, 'closed')
+    if (decision === 'missing') this.#notify([watch], 'resync')
     this.#removeUnused(table, serverPath)
   }
 
@@ -135,10 +135,10 @@ export class WatchManager {
    * Decides about a watch that its caller still wants, and that the server has set or a persistent watch serves.
    * `orphaned`: its view was closed. `missing`: the server does not have it.
    */
-  #arrivalOf({ view, serverPath, sharesPersistent }: Watch): 'armed' | 'orphaned' | 'missing' {
+  #decisionOn({ view, serverPath, sharesPersistent }: Watch): 'arm' | 'orphaned' | 'missing' {
     if (view !== undefined && this.#closedViews?.has(view) === true) return 'orphaned'
     // If the server refused the persistent watch meanwhile, it has no watch on the path. The caller must read again.
-    return sharesPersistent === true && !this.#persistent.has(serverPath) ? 'missing' : 'armed'
+    return sharesPersistent === true && !this.#persistent.has(serverPath) ? 'missing' : 'arm'
   }
 
   /** True if a persistent watch serves one-shot watches on that path. They must then not be set at the server. */
@@ -196,11 +196,11 @@ export class WatchManager {
       subscription.stopListening = onAbort(signal, () => this.#owner.background.run(watcher.abort(signal?.reason)))
       return watcher
     }
-    const onSettled = () => {
-      this.#persistent.untrack(serverPath)
+    const onEnded = () => {
+      this.#persistent.onRequestEnded(serverPath)
       this.#releaseOrForget(serverPath)
     }
-    const added = this.#owner.requests.submit(ADD_WATCH, body, path, onReply, signal, { onSettled })
+    const added = this.#owner.requests.submit(ADD_WATCH, body, path, onReply, signal, { onEnded })
     added.catch(() => {
       this.#persistent.remove(subscription)
       this.#releaseOrForget(serverPath)

@@ -32,10 +32,10 @@ for (const {
       path = `${directory}/lock`
     })
 
-    /** Resolves when `count` sessions wait, and the holder has set `watches`. */
-    const untilWaiting = async (count: number, holder: Client, watches = 0) => {
+    /** Resolves when `count` sessions wait, and the holder has removed the watches of its own wait. */
+    const untilWaiting = async (count: number, holder: Client) => {
       await holder.settled()
-      await fixture.waitForWatches(watches + watchesOf(count))
+      await fixture.waitForWatches(watchesOf(count))
     }
 
     itEverywhere('grants one contender at a time, in the order of the queue, with increasing tokens', async () => {
