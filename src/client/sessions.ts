@@ -327,7 +327,7 @@ export abstract class SessionsOf<O extends CommonOptions> implements AsyncDispos
 
   #noSession(timeout: number, reason = this.#status.reason): ZooKeeperError {
     const why = reason instanceof Error ? `: ${reason.message}` : ''
-    const detail = `there was no session within ${timeout} ms${why}`
+    const detail = `there was no session within ${Math.round(timeout)} ms${why}`
     return new ZooKeeperError('CONNECTIONLOSS', { op: 'use', fate: 'notSent', detail, cause: reason })
   }
 

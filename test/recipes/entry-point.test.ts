@@ -46,6 +46,8 @@ describe('zkwire/recipes', () => {
     expect((failed as Error).message).to.match(
       /^TIMEOUT: \/l: acquire\(\) took longer than its timeout of 5 ms, because [^:]*: call it/,
     )
+    const rest = await failureOf(new Mutex(client, '/l').acquire({ timeout: 4.8 })) // what another wait has left of a timeout
+    expect((rest as Error).message).to.include('its timeout of 5 ms, because')
     const barrier = new Barrier(client, '/b')
     await barrier.raise()
     expect(((await failureOf(barrier.wait({ timeout: 5 }))) as Error).message).to.match(/^TIMEOUT: \/b: wait\(\) took/)

@@ -92,7 +92,7 @@ export async function cancellable<T>(
       undo === undefined
         ? 'what it has sent may have been executed, so read before you call it again'
         : 'call it again, or with a longer timeout'
-    const detail = `${op}() took longer than its timeout of ${timeout} ms${because}: ${advice}`
+    const detail = `${op}() took longer than its timeout of ${Math.round(timeout)} ms${because}: ${advice}`
     scope.abort(new RecipeError('TIMEOUT', path, { detail, cause }))
   }
   const timer = timesOut ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
