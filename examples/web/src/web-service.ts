@@ -6,6 +6,9 @@ import { Mutex, RecipeError, type Held } from 'zkwire/recipes'
 /** How long a request may wait for ZooKeeper, or for another request, in milliseconds. */
 const timeout = Number(process.env['TIMEOUT'] ?? 5_000)
 
+/** The id of an order is a part of paths. Fastify answers others with 400. */
+const schema = { params: { type: 'object', properties: { id: { type: 'string', pattern: '^[\\w-]+$' } } } }
+
 export function webService(sessions: Sessions): FastifyInstance {
   // While it closes, Fastify answers what still arrives on open connections, and then ends them.
   const app = Fastify({ return503OnClosing: false })
@@ -20,12 +23,12 @@ export function webService(sessions: Sessions): FastifyInstance {
       .send({ error: String(error) })
   })
 
-  app.post<{ Params: { id: string } }>('/orders/:id/charge', ({ params: { id } }) => {
+  app.post<{ Params: { id: string } }>('/orders/:id/charge', { schema }, ({ params: { id } }) => {
     const lock = (zk: Client) => new Mutex(zk, `/locks/order-${id}`)
     return sessions.withLock(lock, { timeout }, held => charge(sessions, id, held))
   })
 
-  app.get<{ Params: { id: string } }>('/orders/:id', async ({ params: { id } }) => {
+  app.get<{ Params: { id: string } }>('/orders/:id', { schema }, async ({ params: { id } }) => {
     const stat = await again(sessions, (zk, signal) => zk.exists(`/orders/${id}`, { signal }))
     return { charged: stat !== null }
   })
