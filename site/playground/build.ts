@@ -94,5 +94,5 @@ async function styles(): Promise<string> {
 
 const ORDER = [
   ...['page.css', 'controls.css', 'stage.css', 'time.css', 'lessons.css', 'details.css', 'lanes.css', 'history.css'],
-  ...['projector.css', 'print.css'],
+  ...['projector.css', 'print.css', 'slides.css'],
 ]

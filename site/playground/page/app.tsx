@@ -27,7 +27,7 @@ export function App({ playground, home }: PageProps) {
   useChanges(playground)
   useLink(playground)
   useKeys(playground)
-  const { stages, print } = useSheet(playground)
+  const { sheet, make } = useSheet(playground)
   const { error, selection } = playground
   // Who chooses a client wants to do something to it; who chooses something else wants to read about it.
   const isToRead = selection !== undefined && selection.kind !== 'client'
@@ -69,7 +69,7 @@ export function App({ playground, home }: PageProps) {
         </p>
       </header>
       {alert}
-      <LessonSheet playground={playground} stages={stages} />
+      <LessonSheet playground={playground} sheet={sheet} />
       <Setup playground={playground} />
       <OpenFile playground={playground} />
       <div class="work">
@@ -91,7 +91,7 @@ export function App({ playground, home }: PageProps) {
         </section>
         <aside class="side" aria-label="Lessons, commands and details">
           {capture !== undefined && <CaptureCard capture={capture} />}
-          <LessonCard playground={playground} onPrint={print} />
+          <LessonCard playground={playground} onSheet={make} />
           <Editor playground={playground} />
           {isToRead ? [inspector, commands] : [commands, inspector]}
         </aside>

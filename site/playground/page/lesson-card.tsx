@@ -8,6 +8,7 @@ import { piecesOf, termsBefore, type Piece } from '../../lessons/terms.ts'
 import type { ShownLesson } from '../model/lesson-player.ts'
 import { describeCounters } from '../model/words.ts'
 import { History } from './history.tsx'
+import type { Sheet } from './lesson-sheet.tsx'
 import type { Props } from './props.ts'
 import { Pieces, Prose } from './prose.tsx'
 import { stillness } from './stillness.ts'
@@ -15,15 +16,20 @@ import { stillness } from './stillness.ts'
 /** Where the last lesson leads on to. */
 const FIRST_EXERCISE = exerciseLinkOf(EXERCISES[0]?.id ?? '')
 
+interface ForSheet {
+  /** Prints the lesson, or saves it as slides. */
+  onSheet: (use: Sheet['use']) => Promise<void>
+}
+
 /** The list of lessons, or the one that is told. */
-export function LessonCard({ playground, onPrint }: Props & { onPrint: () => Promise<void> }) {
+export function LessonCard({ playground, onSheet }: Props & ForSheet) {
   const lesson = playground.lessons.shown
   const wasTold = useRef(false)
   // Who goes on to an exercise is led to the program, and not back to the list.
   if (lesson === undefined)
     return <List playground={playground} isBack={wasTold.current && !playground.editor.isShown} />
   wasTold.current = true
-  return <Told playground={playground} lesson={lesson} onPrint={onPrint} />
+  return <Told playground={playground} lesson={lesson} onSheet={onSheet} />
 }
 
 /** @param isBack true if the reader has left a lesson: the list takes the place of the lesson's card */
@@ -56,7 +62,7 @@ function List({ playground, isBack }: Props & { isBack: boolean }) {
   )
 }
 
-function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; onPrint: () => Promise<void> }) {
+function Told({ playground, lesson, onSheet }: Props & ForSheet & { lesson: ShownLesson }) {
   const card = useRef<HTMLElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
   useScroll(lesson.isPlaying, card)
@@ -120,9 +126,14 @@ function Told({ playground, lesson, onPrint }: Props & { lesson: ShownLesson; on
           when you have mended it. Or choose a recipe, and try faults of your own on its clients and servers.
         </p>
       )}
-      <button type="button" class="link" onClick={() => void onPrint()}>
-        Print this lesson
-      </button>
+      <p>
+        <button type="button" class="link" onClick={() => void onSheet('paper')}>
+          Print this lesson
+        </button>{' '}
+        <button type="button" class="link" onClick={() => void onSheet('slides')}>
+          Save it as slides
+        </button>
+      </p>
     </section>
   )
 }

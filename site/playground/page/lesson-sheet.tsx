@@ -8,6 +8,8 @@ import { Prose } from './prose.tsx'
 import { History } from './history.tsx'
 import { OPENING } from './opening.ts'
 import type { Props } from './props.ts'
+import { saveFile } from './save-file.ts'
+import { slidesOf } from './slides.ts'
 import { Stage } from './stage.tsx'
 
 /** The width of a printed page between its margins, in the pixels of CSS. */
@@ -16,33 +18,54 @@ const PAPER = 680
 /** The stage of each step of a lesson, in the order of the steps. */
 export type Stages = readonly Playground[]
 
+/** A lesson with the stages of its steps, and for what. */
+export interface Sheet {
+  readonly stages: Stages
+  readonly use: 'paper' | 'slides'
+}
+
+const EMPTY: Sheet = { stages: [], use: 'paper' }
+
 /**
- * Returns the stages of the lesson while it is printed, and a function that prints it. A browser that prints does not wait
- * until a step has been played.
+ * Returns the lesson while it is printed or saved, and a function that does that. A browser that prints does not wait until a step has
+ * been played.
  */
-export function useSheet(playground: Playground): { stages: Stages; print: () => Promise<void> } {
-  const [stages, setStages] = useState<Stages>([])
+export function useSheet(playground: Playground): { sheet: Sheet; make: (use: Sheet['use']) => Promise<void> } {
+  const [sheet, setSheet] = useState(EMPTY)
   useEffect(() => {
-    if (stages.length === 0) return undefined
-    const reset = () => setStages([])
+    if (sheet === EMPTY) return undefined
+    const reset = () => setSheet(EMPTY)
     addEventListener('afterprint', reset)
+    const finish = () => {
+      if (sheet.use === 'paper') window.print()
+      else {
+        saveSlides(sheet.stages)
+        reset()
+      }
+    }
     // The stages have their widths after one drawing, and are painted at the next.
     let request = requestAnimationFrame(() => {
       request = requestAnimationFrame(() => {
-        request = requestAnimationFrame(() => window.print())
+        request = requestAnimationFrame(finish)
       })
     })
     return () => {
       removeEventListener('afterprint', reset)
       cancelAnimationFrame(request)
     }
-  }, [stages])
-  const print = async () => {
+  }, [sheet])
+  const make = async (use: Sheet['use']) => {
     const lesson = lessonOf(playground)
     const links = (lesson?.steps ?? []).map((_, i) => lessonLinkOf(lesson?.id ?? '', i + 1))
-    setStages(await Promise.all(links.map(link => Playground.open(link, OPENING, noPrograms))))
+    setSheet({ use, stages: await Promise.all(links.map(link => Playground.open(link, OPENING, noPrograms))) })
   }
-  return { stages, print }
+  return { sheet, make }
+}
+
+function saveSlides(stages: Stages): void {
+  const sheet = document.querySelector<HTMLElement>('.sheet')
+  const id = stages[0]?.lessons.shown?.id
+  if (sheet !== null && id !== undefined) saveFile(`${id}-slides.html`, 'text/html', slidesOf(sheet, stages))
 }
 
 const lessonOf = (playground: Playground) => LESSONS.find(({ id }) => id === playground.lessons.shown?.id)
@@ -53,14 +76,14 @@ function noPrograms(): never {
 
 /**
  * The lesson on paper: a page for each step, and then the answers. A screen does not show it.
- * @param stages empty if the reader prints by the browser's own command: then the stage of the page is printed once
+ * @param sheet has no stages if the reader prints by the browser's own command: then the stage of the page is printed once
  */
-export function LessonSheet({ playground, stages }: Props & { stages: Stages }) {
+export function LessonSheet({ playground, sheet: { stages, use } }: Props & { sheet: Sheet }) {
   useFittingStage()
   const lesson = lessonOf(playground)
   if (lesson === undefined) return null
   return (
-    <article class={stages.length > 0 ? 'sheet paged' : 'sheet'} aria-hidden="true" inert>
+    <article class={stages.length > 0 ? `sheet paged for-${use}` : 'sheet'} aria-hidden="true" inert>
       <h2>
         {LESSONS.indexOf(lesson) + 1}. {lesson.title}
       </h2>

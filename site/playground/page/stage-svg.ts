@@ -5,6 +5,7 @@ import { describeStage, seconds } from '../model/words.ts'
 import { dotsOf, flightsOf } from '../scene/flight.ts'
 import { layoutOf } from '../scene/layout.ts'
 import { Painter } from './painter.ts'
+import { saveFile } from './save-file.ts'
 import { stillness } from './stillness.ts'
 import { elementOf, short, SvgSurface, xml, type Attributes } from './svg-surface.ts'
 
@@ -14,17 +15,16 @@ export function saveStage(playground: Playground): void {
   if (stage === null) return
   const { capture, story, picture } = playground
   const name = capture === undefined ? story.scenario.recipe : capture.name.replaceAll(/[^\w.-]/g, '_')
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([stageSvg(playground, stage)], { type: 'image/svg+xml' }))
-  link.download = `${name}-${(picture.now / 1000).toFixed(3)}s.svg`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT)
+  saveFile(`${name}-${(picture.now / 1000).toFixed(3)}s.svg`, 'image/svg+xml', stageSvg(playground, stage))
 }
 
-/** How long the browser can take to read the picture, in milliseconds. */
-const KEPT = 60_000
+/** Says what the stage shows. */
+export const pictureOf = ({ view: { now, picture, flying } }: Playground): string =>
+  `${seconds(now)}: ${describeStage(picture, flying.length)}`
 
-function stageSvg({ view, story }: Playground, stage: HTMLElement): string {
+/** @param stage the stage of this playground, as the page has laid it out */
+export function stageSvg(playground: Playground, stage: HTMLElement): string {
+  const { view, story } = playground
   const { picture, now, flying, landing } = view
   const [width, height] = [stage.clientWidth, stage.clientHeight]
   const layout = layoutOf(width, height, story.scenario.clients, picture.servers.length)
@@ -37,7 +37,7 @@ function stageSvg({ view, story }: Playground, stage: HTMLElement): string {
   const paper = getComputedStyle(document.body).backgroundColor
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
-    elementOf('title', {}, xml(`${seconds(now)}: ${describeStage(picture, flying.length)}`)),
+    elementOf('title', {}, xml(pictureOf(playground))),
     elementOf('rect', { width, height, fill: paper }),
     ...below.elements,
     ...new PageDrawing(stage).elements,
