@@ -1,7 +1,8 @@
 // What the session does when a wait or a hold is over: it asks the leader no more, and nobody listens to it any more.
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
-import { opcodes } from '../../src/protocol/index.ts'
+import { openACL, perms, type ACL } from '../../src/index.ts'
+import { opcodes, parentOf } from '../../src/protocol/index.ts'
 import { Queue } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { opcodesInto } from '../support/sent-opcodes.ts'
@@ -68,6 +69,24 @@ describe('after its end, the session sends only pings, and nobody listens to it:
         const object = await hold(scene)
         await clock.advance(3 * SESSION_TIMEOUT)
         await object.release()
+      }))
+
+  // A lost item is held until its consumer ends it.
+  for (const [name, { hold }] of Object.entries(held).filter(([name]) => name.endsWith('Held')))
+    it(`${name} that was lost, and that the server refuses to delete`, () =>
+      afterwards(async (scene, stage) => {
+        const { client, other, closeLater } = scene
+        const object = await hold(scene)
+        const directories = stage.owned.nodes.map(parentOf)
+        const allow = (entries: readonly ACL[]) => Promise.all(directories.map(path => other.setACL(path, entries)))
+        await allow(openACL.map(each => ({ ...each, perms: each.perms & ~perms.delete })))
+        await stage.server.stop()
+        await stage.clock.advance(2 * SESSION_TIMEOUT)
+        await stage.server.start()
+        await Promise.all([client.whenConnected(), other.whenConnected()])
+        await client.settled()
+        expect(stage.owned.nodes).to.have.length(directories.length)
+        closeLater({ close: () => allow(openACL).then(() => object.release()) })
       }))
 
   it('a QueueItem that was completed', () =>

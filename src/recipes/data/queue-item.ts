@@ -1,7 +1,14 @@
 // An item of a queue that this consumer has taken: an ephemeral node marks it as taken.
-import { holdLease, inBackground, isConfirmed, newUuid, whenConfirmed } from '../../client/recipe-support.ts'
+import {
+  holdLease,
+  inBackground,
+  isConfirmed,
+  leaseLossOf,
+  newUuid,
+  whenConfirmed,
+} from '../../client/recipe-support.ts'
 import { isCode, join, type ACL } from '../../protocol/index.ts'
-import { Abort, onAbort } from '../../runtime/abort.ts'
+import { Abort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { OwnNode } from '../node/own-node.ts'
@@ -39,6 +46,8 @@ export class QueueItem<T = Buffer | null> implements AsyncDisposable {
   readonly priority: number
   readonly #claim: ItemClaim<T>
   readonly #lost = new Abort()
+  /** Undefined when the item is not held any more. */
+  #leaseLoss: Abort | undefined
   #completed: Promise<void> | undefined
   #released: Promise<void> | undefined
   readonly #endHold: () => void
@@ -51,12 +60,10 @@ export class QueueItem<T = Buffer | null> implements AsyncDisposable {
     this.#claim = claim
     const { client } = claim.owner
     const endHold = holdLease(client)
-    const { leaseSignal } = client
-    const onLost = () =>
-      this.#lost.abort(() => claim.lost('the session has ended or must be presumed lost', leaseSignal.reason))
-    if (leaseSignal.aborted) onLost()
-    const stopListening = onAbort(leaseSignal, onLost)
+    const leaseLoss = (this.#leaseLoss = leaseLossOf(client))
+    const stopListening = leaseLoss.listen(() => this.#checkLease())
     this.#endHold = () => {
+      this.#leaseLoss = undefined
       stopListening()
       endHold()
     }
@@ -69,6 +76,7 @@ export class QueueItem<T = Buffer | null> implements AsyncDisposable {
    */
   get signal(): AbortSignal {
     this.#claim.owner.client.validFor()
+    this.#checkLease()
     return this.#lost.signal
   }
 
@@ -121,6 +129,13 @@ export class QueueItem<T = Buffer | null> implements AsyncDisposable {
   /** Calls {@link release}, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
+  }
+
+  /** Reports the loss now, if a listener would report it later: an earlier listener of the lease may read `signal`. */
+  #checkLease(): void {
+    const loss = this.#leaseLoss
+    const reason = 'the session has ended or must be presumed lost'
+    if (loss?.isDone) this.#lost.abort(() => this.#claim.lost(reason, loss.signal.reason))
   }
 }
 

@@ -192,8 +192,8 @@ export class MultiHeld extends Held {
 
   /** Aborts when one of the locks is lost. The others stay held until `release()`. */
   override get signal(): AbortSignal {
-    // Makes each lock notice an expired lease.
-    this.validFor()
+    // A lock notices the end of its lease when its signal is read.
+    isAnyLost(this.held)
     return this.#lost.signal
   }
 

@@ -1,6 +1,6 @@
 // `zkwire import` while requests and replies are lost, and while another client writes to the nodes of the input.
 import { expect } from 'chai'
-import { connect, perms, type Client } from '../../../src/index.ts'
+import { connect, openACL, perms, type Client } from '../../../src/index.ts'
 import { Server, type Fault, type FaultKind, type ServerOptions } from '../../../src/server/index.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { trackSettled } from '../../support/settled.ts'
@@ -33,6 +33,7 @@ async function importInto(
   await using server = await Server.start({ listen: false, clock, ...options })
   const zk = await clock.until(connect(server.connectString, { dial: server.dial, clock }))
   for (const path of ['/a', '/a/c', '/a/gone']) await clock.until(zk.create(path, 'old'))
+  await clock.until(zk.setACL('/a/c', [...openACL, ...openACL]))
   const { run } = await inProcess(server)
   disturb({ server, clock, zk })
   const importing = run(['import', ...args], { input, clock })

@@ -35,6 +35,19 @@ onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere })
     await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
   }
 
+  itInVirtualTime('gives an item that is lost already if its codec takes as long as the session timeout', async () => {
+    await producer.put('x')
+    const client = await fixture.open()
+    const decode = (data: Buffer | null) => {
+      fixture.stall(client.sessionTimeout)
+      return String(data)
+    }
+    await using queue = new Queue(client, path, { codec: { encode: String, decode } })
+    const item = await queue.take()
+    expect(item.signal.reason).to.have.property('code', 'LOST')
+    await item.release()
+  })
+
   itInVirtualTime(
     'does not take the mark of another consumer of its session for its own if its request was lost',
     async () => {

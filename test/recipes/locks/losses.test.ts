@@ -11,6 +11,9 @@ import {
   ReentrantMutex,
   type Held,
 } from '../../../src/recipes/index.ts'
+import { NodeHeld } from '../../../src/recipes/locks/held.ts'
+import { namesOf } from '../../../src/recipes/queue/dialect.ts'
+import { LockQueue } from '../../../src/recipes/queue/lock-queue.ts'
 import { Server } from '../../../src/server/index.ts'
 import { readDocument } from '../../support/document.ts'
 import { kinds } from './exclusive-kinds.ts'
@@ -67,10 +70,14 @@ describe('a loss', () => {
       it(`of ${what} has a RecipeError LOST with the cause ${code} as its reason`, async () => {
         await using virtual = await VirtualServer.start()
         const client = await virtual.open({ sessionTimeout: T, onUncaughtError: () => undefined })
+        // It was there before the lock, so it is called first.
+        let isNoticed: boolean | undefined
+        client.leaseSignal.addEventListener('abort', () => (isNoticed = held.signal.aborted))
         const held = await virtual.until(hold(client))
         await virtual.until(client.settled())
         lose(virtual.server, client, held.path ?? '')
         await virtual.clock.advance(T)
+        if (code !== 'NONODE') expect(isNoticed, 'noticed at the end of the lease').to.equal(true)
         const reason: unknown = held.signal.reason
         expect(reason).to.be.instanceOf(RecipeError).with.property('code', 'LOST')
         const { cause } = reason as RecipeError
@@ -79,6 +86,38 @@ describe('a loss', () => {
         await virtual.until(held.release().catch(() => undefined))
       })
     }
+
+  for (const { Lock } of kinds)
+    it(`of ${Lock.name} does not make its own node keep tryAcquire() of the session from the lock`, async () => {
+      await using virtual = await VirtualServer.start()
+      const client = await virtual.open({ sessionTimeout: T })
+      const held = await virtual.until(new Lock(client, '/lock').acquire())
+      await virtual.server.stop()
+      await virtual.clock.advance(2 * T)
+      for (const kind of ['delete', 'multi'] as const)
+        virtual.server.faults.replace(kind, 'THROTTLEDOP', { times: 3, session: client.sessionId })
+      await virtual.server.start()
+      await virtual.until(client.whenConnected())
+      const again = await virtual.until(new Lock(client, '/lock').tryAcquire())
+      expect([held.signal.aborted, again?.signal.aborted]).to.deep.equal([true, false])
+      await virtual.until(again?.release() ?? Promise.resolve())
+    })
+
+  it('that precedes the grant makes the lock lost from the start, and deletes its node', async () => {
+    await using virtual = await VirtualServer.start()
+    const client = await virtual.open({ sessionTimeout: T })
+    const ownNode = new LockQueue(client, '/lock', namesOf('curator'), {}).newNode()
+    await virtual.until(ownNode.create(() => Promise.resolve(), new AbortController().signal))
+    await virtual.server.stop()
+    await virtual.clock.advance(2 * T)
+    const held = new NodeHeld(client, '/lock', ownNode, {})
+    await virtual.server.start()
+    await virtual.until(client.whenConnected())
+    await virtual.until(client.settled())
+    expect(client.validFor()).to.be.greaterThan(0)
+    expect([held.validFor(), held.isLost]).to.deep.equal([0, true])
+    expect(virtual.server.snapshot().nodes.has(held.path)).to.equal(false)
+  })
 
   it('is in the table of docs/recipes.md, with its code', () => {
     const rows = [

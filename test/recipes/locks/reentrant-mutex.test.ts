@@ -359,6 +359,32 @@ onBothServers('ReentrantMutex', (fixture, { itInVirtualTime, itEverywhere }) => 
     await (await again).release()
   })
 
+  itInVirtualTime(
+    'lets no queued call of its owner enter when it is lost, and the server rejects its release',
+    async () => {
+      const all = openACL[0]?.id ?? expect.fail()
+      const [client, directory] = [await fixture.open(), `${fixture.path}/kept`]
+      await fixture.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
+      const lock = new ReentrantMutex(client, directory)
+      const held = await lock.acquire({ owner: 'me' })
+      const yours = lock.acquire({ owner: 'you' })
+      await fixture.embedded.stop()
+      await fixture.sleep(client.sessionTimeout)
+      const again = lock.acquire({ owner: 'me' })
+      const isGranted = trackSettled(again)
+      await fixture.embedded.start()
+      await fixture.observer.whenConnected()
+      expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
+      await fixture.sleep(1000)
+      expect([held.signal.aborted, isGranted()]).to.deep.equal([true, false])
+      await fixture.observer.setACL(directory, openACL)
+      await held.release()
+      await (await yours).release()
+      expect((await again).token > (await yours).token).to.equal(true)
+      await (await again).release()
+    },
+  )
+
   describe('with byContext', () => {
     itInVirtualTime('is acquired again by nested functions of the callback at any depth', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
