@@ -23,6 +23,8 @@ interface Story {
   releasing?: number
   released?: number
   made: number
+  /** When the session created another node for the same attempt. It is deleted one moment before the first one. */
+  alsoMade?: number
   deleted?: number
   /** The session that deleted the node. Default: its owner. */
   deletedBy?: bigint
@@ -51,10 +53,15 @@ function judge(stories: readonly Story[], { kind = kinds.queue, patience = 1000 
     if (story.releasing !== undefined) events.push({ at: story.releasing, is: 'releasing', id })
     if (story.released !== undefined)
       events.push({ at: story.released, is: 'released', id, lastZxid: zxidAt(story.released), isOver: false })
-    log.push({ zxid: created, at: story.made, session, type: 1, changes: [{ is: 'created', path }] })
-    const [zxid, by] = [BigInt(10 * (story.deleted ?? 0) + 5), story.deletedBy ?? session]
-    if (story.deleted !== undefined)
-      log.push({ zxid, at: story.deleted, session: by, type: 2, changes: [{ is: 'deleted', path }] })
+    const by = story.deletedBy ?? session
+    const lives = (path: string, made: number, deleted: number | undefined) => {
+      log.push({ zxid: BigInt(10 * made), at: made, session, type: 1, changes: [{ is: 'created', path }] })
+      if (deleted === undefined) return
+      const zxid = BigInt(10 * deleted + 5)
+      log.push({ zxid, at: deleted, session: by, type: 2, changes: [{ is: 'deleted', path }] })
+    }
+    lives(path, story.made, story.deleted)
+    if (story.alsoMade !== undefined) lives(node(100 + i, story.name), story.alsoMade, (story.deleted ?? 0) - 1)
   }
   log.sort((a, b) => Number(a.zxid - b.zxid))
   const evidence = { locks: new Map([[LOCK, kind]]), events, log, wallClockOffset: 0, patience, grace: 50 }
@@ -148,6 +155,13 @@ describe('a rule for histories', () => {
   it('rejects a contender that does not take its turn within the allowed time', () => {
     breaks('lost wake-up', [holds(10, 20), { ...holds(200, 210), made: 12 }], { patience: 100 })
     isFine([holds(10, 20), { ...holds(200, 210), made: 12 }], { patience: 300 })
+  })
+
+  it('takes the nodes that a holder of several permits created before the granted one for held', () => {
+    const name = 'leases/x-'
+    const options = { kind: kinds.semaphore(3), patience: 100 }
+    isFine([{ ...holds(10, 210), name, alsoMade: 8 }], options)
+    breaks('lost wake-up', [{ ...holds(10, 210), name, alsoMade: 11 }], options)
   })
 
   it('rejects a node that is left at the end, and a release that is recorded before the delete', () => {

@@ -194,6 +194,13 @@ function* lostWakeUp(all: IndexedEvidence): Generator<Finding> {
   const { events, attempts, tenures, tenureOf, patience, wallClockOffset, disruptions = [] } = all
   const end = events.reduce((latest, { at }) => Math.max(latest, at), -Infinity)
   const granted = new Map([...tenureOf].map(([grant, tenure]) => [tenure, grant]))
+  const ofSession = grouped(tenures, ({ lock, session }) => `${lock} ${session}`)
+  /** A holder of several permits has a node for each, and is granted the lock with the one that it created last. */
+  const grantedWithLater = ({ lock, session, kind, created }: Tenure) => {
+    if (kind.permits === 1) return Infinity
+    const later = ofSession.get(`${lock} ${session}`)?.filter(each => each.created.zxid > created.zxid)
+    return later?.map(each => granted.get(each)?.granted.at).find(at => at !== undefined) ?? Infinity
+  }
   const links = new Map<bigint, LinkChange[]>()
   for (const { session, id } of attempts) if (!links.has(session)) links.set(session, disruptionsOf(id, disruptions))
   for (const { is, at, ...of } of events)
@@ -202,7 +209,7 @@ function* lostWakeUp(all: IndexedEvidence): Generator<Finding> {
     if (tenure.since === undefined || tenure.kind.isInner) continue
     const from = tenure.since.at - wallClockOffset
     const until = tenure.until === undefined ? end : tenure.until.at - wallClockOffset
-    const to = Math.min(granted.get(tenure)?.granted.at ?? until, until)
+    const to = Math.min(granted.get(tenure)?.granted.at ?? grantedWithLater(tenure), until)
     const waited = longestConnected(links.get(tenure.session) ?? [], from, to)
     if (waited > patience)
       yield {
