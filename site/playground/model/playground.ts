@@ -3,6 +3,7 @@
 import { openCapture, type Capture } from '../../capture/capture.ts'
 import { CapturedWorld } from '../../capture/captured-world.ts'
 import type { OpenedFile } from '../../capture/read-file.ts'
+import { trialIn } from '../../capture/trial-link.ts'
 import type { StartWorld } from '../../lab/world-port.ts'
 import { lessonIn, lessonLinkOf } from '../../lessons/lesson-link.ts'
 import { linkOf, storyOf } from '../../world/story-link.ts'
@@ -40,6 +41,8 @@ export class Playground {
   /** What the releases cost that the reader has tried. */
   readonly costs = new CostBook()
   #isFresh = false
+  /** The link that has the file which the page shows. */
+  #captureLink = ''
   /** The work on the world. An error becomes a sentence on the page. */
   readonly #work = new WorkQueue(
     error => {
@@ -111,10 +114,10 @@ export class Playground {
 
   /**
    * The link to what the page shows, and what its address ends with: a step of a lesson, a program, or else the story.
-   * Empty if the program is too long for a link, and for a file, which stays with its reader.
+   * Empty if the program is too long for a link, and for a file, which stays with its reader, unless a link had it.
    */
   get link(): string {
-    if (this.capture !== undefined) return ''
+    if (this.capture !== undefined) return this.#captureLink
     const lesson = this.lessons.shown
     if (lesson !== undefined) return lessonLinkOf(lesson.id, lesson.step)
     return this.editor.isShown ? (this.editor.linkWith(this.view.world) ?? '') : linkOf(this.story)
@@ -188,6 +191,8 @@ export class Playground {
     this.#playing = false
     this.lessons.leave()
     return this.#work.do(async () => {
+      const trial = trialIn(link)
+      if (trial !== undefined) return this.#openCapture(trial, link)
       const told = lessonIn(link)
       const program = writtenIn(link)
       if (told !== undefined) await this.lessons.open(told.lesson, told.step)
@@ -200,14 +205,17 @@ export class Playground {
   /** Opens a file of the reader: a capture, a trace, or what the judge has found. An error leaves the page as it is. */
   openFile(file: OpenedFile): Promise<void> {
     this.#playing = false
-    return this.#work.do(async () => {
-      const capture = await openCapture(file)
-      this.lessons.leave()
-      this.editor.leave()
-      this.#selection = undefined
-      this.#replace(new CapturedWorld(capture))
-      this.#say(`Opened ${capture.name}: ${plural(capture.frames.length, 'frame')}. ${describeLast(this.frames)}`)
-    })
+    return this.#work.do(() => this.#openCapture(file, ''))
+  }
+
+  async #openCapture(file: OpenedFile, link: string): Promise<void> {
+    const capture = await openCapture(file)
+    this.lessons.leave()
+    this.editor.leave()
+    this.#selection = undefined
+    this.#captureLink = link
+    this.#replace(new CapturedWorld(capture))
+    this.#say(`Opened ${capture.name}: ${plural(capture.frames.length, 'frame')}. ${describeLast(this.frames)}`)
   }
 
   /** Changes the program of the editor. It does not run. */

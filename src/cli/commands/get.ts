@@ -1,7 +1,7 @@
 // `zkwire get`. This folder holds the commands, each in a file of its name that exports one Command. To add a command,
 // write its file, and add a line to src/cli/table.ts.
 // May import: cli/capture, cli/conversation, cli/diagnosis, cli/guarded, cli/judge, cli/nodes, cli/runner, cli/shell, cli/wireshark,
-// cli/trace, client/index.ts, client/recipe-support.ts, protocol/index.ts, recipes/index.ts,
+// cli/trace, client/index.ts, client/recipe-support.ts, protocol/index.ts, protocol/site-address.ts, recipes/index.ts,
 // runtime, server/index.ts, session/servers/connect-string.ts,
 // transport/transport.ts.
 import type { Client } from '../../client/index.ts'

@@ -3,11 +3,13 @@ import { writeFile } from 'node:fs/promises'
 import { linesOf, svgOf } from '../judge/diagram.ts'
 import { FAULT_NAMES, plansFor, smallerThan, wordsOf, type Plan } from '../judge/plan.ts'
 import { FINDINGS, type Finding, type Row } from '../judge/record.ts'
-import { savedTrial } from '../judge/saved-trial.ts'
+import { savedTrial, trialLinkOf } from '../judge/saved-trial.ts'
 import { Trial, type TrialResult } from '../judge/trial.ts'
+import { siteAddress } from '../../protocol/site-address.ts'
 import { command, type Context } from '../runner/command.ts'
 import { statuses, UsageError } from '../runner/failure.ts'
 import { secondsOf, wholeNumberOf } from '../runner/values.ts'
+import { PLAYGROUND_PORT } from './playground.ts'
 
 /** The most rows of a diagram that are printed: the last ones. */
 const SHOWN_ROWS = 120
@@ -137,18 +139,23 @@ async function show({ values, out }: Context, { result, finding }: Mistake, pass
   const conditions = wordsOf(result.plan)
   const where = `in trial ${passed + 1}, with ${conditions.join('; ')}.`
   const saved = typeof values['save'] === 'string' ? values['save'] : undefined
-  if (saved !== undefined) await writeFile(saved, savedTrial(result.rows, [`${finding.words},`, where]))
+  const trial = savedTrial(result.rows, [`${finding.words},`, where])
+  if (saved !== undefined) await writeFile(saved, trial)
+  const link = trialLinkOf(trial)
   const told = rows.map(row => ({ ...row, line: undefined }))
-  await out.show({ verdict: finding.kind, words: finding.words, trials: passed + 1, conditions, rows: told }, () => [
-    out.paint('red', finding.words),
-    where,
-    '',
-    ...linesOf(rows),
-    '',
-    saved === undefined
-      ? 'With --save FILE, the playground plays it frame by frame.'
-      : `To play it frame by frame, run zkwire playground, and open the file ${saved} there.`,
-  ])
+  await out.show(
+    { verdict: finding.kind, words: finding.words, trials: passed + 1, conditions, link, rows: told },
+    () => [out.paint('red', finding.words), where, '', ...linesOf(rows), '', howToPlay(saved, link)],
+  )
+}
+
+/** The link is long, so it is printed only if there is no file. */
+function howToPlay(saved: string | undefined, link: string | undefined): string {
+  if (saved !== undefined) return `To play it frame by frame, run zkwire playground, and open the file ${saved} there.`
+  if (link === undefined) return 'With --save FILE, the playground plays it frame by frame.'
+  return siteAddress === ''
+    ? `To play it frame by frame, run zkwire playground, and open http://127.0.0.1:${PLAYGROUND_PORT}/${link}`
+    : `To play it frame by frame, open ${siteAddress}/playground.html${link}`
 }
 
 const firstLine = ({ words }: Finding): string => words.split('\n')[0] as string

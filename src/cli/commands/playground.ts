@@ -11,6 +11,9 @@ import { portOf } from '../runner/values.ts'
 /** The page, which `npm run build` writes. The path is the same from the sources as from the package. */
 const PAGE = new URL('../../../dist/playground.html', import.meta.url)
 
+/** The port unless the user gives another one. */
+export const PLAYGROUND_PORT = 8181
+
 export const playground = command({
   name: 'playground',
   summary: 'serves the playground, a page with lessons in which client and server run, until Ctrl-C',
@@ -20,13 +23,18 @@ export const playground = command({
   ],
   arguments: [],
   options: {
-    port: { type: 'string', short: 'p', value: 'PORT', help: 'the port; default 8181, and 0 is any free one' },
+    port: {
+      type: 'string',
+      short: 'p',
+      value: 'PORT',
+      help: `the port; default ${PLAYGROUND_PORT}, and 0 is any free one`,
+    },
     host: { type: 'string', value: 'ADDRESS', help: 'the address to listen on; default 127.0.0.1' },
   },
   examples: ['zkwire playground', 'zkwire playground --port 0'],
   connects: false,
   async run({ values, out, signal }) {
-    const port = portOf(values.port) ?? 8181
+    const port = portOf(values.port) ?? PLAYGROUND_PORT
     const server = await listen(await pageText(), port, values.host ?? '127.0.0.1')
     try {
       const { address, port: bound } = server.address() as AddressInfo

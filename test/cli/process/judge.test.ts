@@ -7,6 +7,7 @@ import { javaCommand } from '../../../environment/java-program.ts'
 import { PYTHON } from '../../../environment/needs.ts'
 import { CURATOR_JARS, provideCurator, provideKazoo } from '../../../environment/other-libraries.ts'
 import { openCapture } from '../../../site/capture/capture.ts'
+import { trialIn } from '../../../site/capture/trial-link.ts'
 import { main, zkwire, type Ended } from './program.ts'
 
 const file = (name: string) => join(import.meta.dirname, 'judged', name)
@@ -122,7 +123,7 @@ describe('zkwire judge', function () {
     it(`finds ${title}`, async () => {
       const { status, out, err } = (await results.get(title)) as Ended
       expect(status, out + err).to.equal(1)
-      const found = JSON.parse(out) as { verdict: string; words: string; rows: { kind: string }[] }
+      const found = JSON.parse(out) as { verdict: string; words: string; link: string; rows: { kind: string }[] }
       expect(found.verdict, out).to.be.oneOf([...kinds])
       expect(found.rows.map(({ kind }) => kind)).to.include.members(['sent', 'received', 'says', 'judge'])
       expect(readFileSync(join(folder, `${title}.svg`), 'utf8')).to.match(/^<svg [^]*<\/svg>\n$/)
@@ -132,6 +133,9 @@ describe('zkwire judge', function () {
       expect(played.frames.length).to.be.at.least(rows.length)
       expect(played.frames.every(({ told }) => told === undefined)).to.equal(true)
       expect(played.notes.join(' ')).to.contain(found.words)
+      // The link has the same.
+      const linked = await openCapture(trialIn(found.link.slice(1)) ?? expect.fail())
+      expect(linked.frames).to.deep.equal(played.frames)
     })
 
   for (const [title] of RIGHT)

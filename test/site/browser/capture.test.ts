@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { axeViolations } from '../../../site/checks/axe.ts'
 import { invalidHtml } from '../../../site/checks/html.ts'
+import type { Row, WireLine } from '../../../src/cli/judge/record.ts'
+import { savedTrial, trialLinkOf } from '../../../src/cli/judge/saved-trial.ts'
 import { startChromium } from '../../../environment/chromium.ts'
 import { openPlayground, type OpenPlayground } from '../support/open-playground.ts'
 
@@ -61,6 +63,33 @@ describe('a file of the reader in the playground', () => {
       document.body.dispatchEvent(event('drop'))
     })()`)
     await open.until('playground.capture?.name === "dropped.pcap"')
+    await open.close()
+  })
+
+  it('is opened from the link of a trial, which stays in the address, and a damaged one is refused in a sentence', async () => {
+    const bytes = '0000001800000001000000030000000b2f6a756467652f6c6f636b00'
+    const line = {
+      connection: 1,
+      server: 'a:1',
+      told: { from: 'client', op: 'exists', xid: 1, sentence: 'exists', bytes },
+    }
+    const rows: Row[] = [{ at: 5, copy: 1, kind: 'sent', text: 'exists', holders: [], line: line as WireLine }]
+    const link = trialLinkOf(savedTrial(rows, ['nobody gets the free lock']))?.slice(1) ?? expect.fail()
+    const open = await openPlayground(browser, link)
+    await open.idle()
+    expect(await open.page.locator('.capture h2').textContent()).to.equal('The trial of the link')
+    expect(await open.page.locator('.capture').textContent()).to.contain('nobody gets the free lock')
+    await open.press('one frame forward')
+    expect(await open.evaluate('playground.frames.map(({ op }) => op)')).to.deep.equal(['exists'])
+    expect(await open.evaluate('location.hash')).to.equal(`#${link}`)
+    await open.evaluate(`void (location.hash = '${link.slice(0, -9)}')`)
+    await open.until('playground.error !== undefined')
+    await open.idle()
+    expect(await open.page.getByRole('alert').textContent()).to.match(/^The trial of the link is damaged: /)
+    expect(await open.evaluate('playground.frames.length')).to.equal(1)
+    await choose(open)
+    expect(await open.evaluate('location.hash')).to.equal('')
+    expect(open.messages).to.deep.equal([])
     await open.close()
   })
 

@@ -3,8 +3,9 @@ import { expect } from 'chai'
 import { CaptureExplainer } from '../../../src/cli/capture/capture-explainer.ts'
 import { toldLineOf } from '../../../src/cli/conversation/told-line.ts'
 import type { Row } from '../../../src/cli/judge/record.ts'
-import { savedTrial } from '../../../src/cli/judge/saved-trial.ts'
+import { savedTrial, trialLinkOf } from '../../../src/cli/judge/saved-trial.ts'
 import { openCapture } from '../../../site/capture/capture.ts'
+import { trialIn } from '../../../site/capture/trial-link.ts'
 import { CapturedWorld } from '../../../site/capture/captured-world.ts'
 import { describeClient, holds } from '../../../site/playground/model/words.ts'
 import { readFileSync } from 'node:fs'
@@ -82,6 +83,34 @@ describe('a trial of the judge on the stage', () => {
       { client: 1, at: 110, lostAt: 130, until: undefined },
       { client: 2, at: 140, lostAt: undefined, until: 160 },
     ])
+  })
+
+  it('is the same from the link that the judge prints', async () => {
+    const saved = savedTrial(TRIAL, ['two copies hold the lock', 'in trial 2.'])
+    const link = trialLinkOf(saved)?.slice(1) ?? expect.fail()
+    const { name, ...rest } = await openCapture(trialIn(link) ?? expect.fail())
+    const { name: _, ...file } = await opened()
+    expect(name).to.equal('The trial of the link')
+    expect(rest).to.deep.equal(file)
+    expect(trialIn('lesson=herd')).to.equal(undefined)
+  })
+
+  it('is refused in a sentence if the link is cut, or no link at all', async () => {
+    const link = trialLinkOf(savedTrial(TRIAL, []))?.slice(1) ?? expect.fail()
+    const damaged = [link.slice(0, -9), 'trial=', 'trial=a.b', `trial=${'A'.repeat(16_001)}`]
+    for (const text of damaged) {
+      const problem = await (async () => openCapture(trialIn(text) ?? expect.fail()))().catch(
+        (e: unknown) => e as Error,
+      )
+      expect(problem, text.slice(0, 60))
+        .to.have.property('message')
+        .that.matches(/^The trial of the link is damaged: /)
+    }
+  })
+
+  it('has no link if it is too long for one', () => {
+    const rows = Array.from({ length: 2_000 }, (_, i) => row(i, 1, 'says', String(Math.imul(i, 0x9e3779b1))))
+    expect(trialLinkOf(savedTrial(rows, []))).to.equal(undefined)
   })
 
   it('is refused if no copy has connected, because there is nothing to play', async () => {
