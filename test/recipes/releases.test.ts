@@ -1,6 +1,7 @@
 // How everything that is held ends, as one table: what happened before the end, what happens to the requests of the end, and
 // what the caller, the holder's signal, the server and the next contender then see.
 import { expect } from 'chai'
+import { once } from 'node:events'
 import { openACL, type Client, type ZooKeeperError } from '../../src/index.ts'
 import { parentOf } from '../../src/protocol/index.ts'
 import {
@@ -13,6 +14,7 @@ import {
   ReadWriteLock,
   ReentrantMutex,
   Services,
+  TicketMutex,
   type AcquireOptions,
   type Held,
   type Lock,
@@ -45,6 +47,8 @@ interface Holder {
   watches?: true
   /** True if the call rejects with LOST when the object is lost. */
   mustHold?: true
+  /** True if the call is that of `use`, which resolves when the lease is over. The release then goes on. */
+  isUse?: true
   /** True if the signal aborts also when the lease ends during the call. */
   listensToTheEnd?: true
 }
@@ -70,6 +74,29 @@ const ofItem = (end: (item: QueueItem) => Promise<void>): Holder['hold'] => {
   }
 }
 
+/** The function of `use` returns at the first end. Another end is needed if the server refuses the first. */
+const ofUse = (own: (client: Client) => Pick<Lock, 'acquire' | 'use'>): Holder => ({
+  hold: ({ client }) =>
+    new Promise(resolve => {
+      const leaves = new EventTarget()
+      const using = own(client).use(held => {
+        let isFirst = true
+        const end = () => {
+          if (!isFirst) return held.release()
+          isFirst = false
+          leaves.dispatchEvent(new Event('end'))
+          return using
+        }
+        resolve({ node: held.path, signal: held.signal, end })
+        return once(leaves, 'end')
+      })
+      void outcomeOf(using)
+    }),
+  next: async ({ other }) => holdingOf(await own(other).acquire()),
+  watches: true,
+  isUse: true,
+})
+
 const lock = '/locks/lock'
 const holders: Readonly<Record<string, Holder>> = {
   ...Object.fromEntries(
@@ -91,6 +118,8 @@ const holders: Readonly<Record<string, Holder>> = {
       holdingOf(await (await new ReadWriteLock(client, lock).writeLock.acquire()).downgrade()),
     next: async ({ other }) => holdingOf(await new ReadWriteLock(other, lock).writeLock.acquire()),
   },
+  'use of Mutex': ofUse(client => new Mutex(client, lock)),
+  'use of TicketMutex': ofUse(client => new TicketMutex(client, lock)),
   LeaderElection: {
     hold: async ({ client }) => holdingOf(await new LeaderElection(client, lock).campaign()),
     next: async ({ other }) => holdingOf(await new LeaderElection(other, lock).campaign()),
@@ -267,13 +296,27 @@ const table: Readonly<Record<Before, Partial<Record<DuringName, [call: string, l
   'the client is closed': { 'are executed': ['resolves', 'CLOSED'] },
 }
 
-function seenOf({ isGroup, watches, mustHold, listensToTheEnd }: Holder, before: Before, during: DuringName): Seen {
+function seenOf(
+  { isGroup, watches, mustHold, listensToTheEnd, isUse }: Holder,
+  before: Before,
+  during: DuringName,
+): Seen {
   const [call, loss] = table[before][during] ?? expect.fail('there is no such row')
   const isDeleted = before === 'another client has deleted the node'
   const isEnded = !/^(nothing|the lease)/.test(before) || loss === 'SESSIONEXPIRED'
   // Servers keep the session of refused credentials until it expires.
   const isLeft = call === 'NOAUTH' || loss === 'AUTHFAILED'
   if (isGroup) return { call, loss: null, isLeft }
+  if (isUse) {
+    const isOver = during.startsWith('wait for a server')
+    const isLost = (before !== 'nothing' && !isOver) || loss === 'SESSIONEXPIRED'
+    const isCut = isOver || before === 'the lease is over, and no server answers'
+    return {
+      call: isLost ? 'LOST' : isOver ? 'resolves' : call,
+      loss: isDeleted ? 'NONODE' : isOver ? null : loss,
+      isLeft: isLeft || (isCut && !isEnded),
+    }
+  }
   const lossAtTheEnd = during.includes('the lease is over') && listensToTheEnd ? 'CONNECTIONLOSS' : loss
   return {
     call: mustHold && isEnded ? 'LOST' : call,
@@ -322,11 +365,11 @@ async function play(holder: Holder, before: Before, during: DuringName, nth: num
 
   faultyDial.heal()
   server.faults.clear()
-  if (call === 'NOAUTH') {
+  if (call === 'NOAUTH' || (isLeft && during.includes('refused'))) {
     expect(isGranted(), 'the next contender has it after a refusal').to.equal(false)
     await clock.until(scene.other.setACL(parentOf(node), openACL))
     await clock.until(holding.end())
-  } else if (isLeft) await clock.advance(2 * SESSION_TIMEOUT)
+  } else if (before === 'a server has refused the credentials') await clock.advance(2 * SESSION_TIMEOUT)
   await clock.until(scene.client.settled())
   await turns()
   expect(stage.owned.nodes, 'nodes after the end').to.deep.equal([])

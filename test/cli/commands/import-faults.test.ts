@@ -4,6 +4,7 @@ import { connect, openACL, perms, type Client } from '../../../src/index.ts'
 import { Server, type Fault, type FaultKind, type ServerOptions } from '../../../src/server/index.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { trackSettled } from '../../support/settled.ts'
+import { VirtualEnsemble } from '../../support/virtual-ensemble.ts'
 import { inProcess } from './in-process.ts'
 
 const lines = [{ path: '/a', data: 'new' }, { path: '/a/b', data: 'new' }, { path: '/a/c', data: 'new' }, { nodes: 3 }]
@@ -101,6 +102,28 @@ describe('zkwire import', () => {
         expect(result.nodes).to.deep.equal(expected)
         expect(result.status).to.equal(0)
       })
+
+  it('--mirror deletes a node that another client creates last, although the server of the import lags behind', async () => {
+    const ensemble = await VirtualEnsemble.start()
+    const { leader, others, clock, server } = ensemble
+    const [follower] = others
+    const zk = await ensemble.openAt([leader])
+    for (const path of ['/a', '/a/b', '/a/c']) await ensemble.until(zk.create(path, 'old'))
+    // The last reply before the mirror reads the tree.
+    const reading = follower.faults.hold('getACL', { nth: 3 })
+    void reading.triggered.then(async () => {
+      follower.lag(500)
+      await zk.create('/a/gone', 'foreign')
+      reading.release()
+    })
+    const { run } = await inProcess({ connectString: follower.connectString, dial: server.dial })
+    const importing = run(['import', '--mirror'], { input, clock })
+    const hasEnded = trackSettled(importing)
+    while (!hasEnded()) await clock.advance(10)
+    expect((await importing).out).to.equal('create 0, overwrite 3, skip 0, remove 1, keep 0\n')
+    expect((await ensemble.until(zk.getChildren('/a'))).children).to.have.members(['b', 'c'])
+    await ensemble.close()
+  })
 
   for (const version of ['3.8.0', '3.9.2'])
     it(`--skip leaves a node alone that it may not read, on a server of version ${version}`, async () => {
