@@ -49,6 +49,32 @@ onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere })
   })
 
   itInVirtualTime(
+    'gives an item only when the leader has confirmed its session, which held nothing for long',
+    async () => {
+      await producer.put('x')
+      const client = await fixture.open()
+      await using queue = new Queue(client, path)
+      await fixture.sleep(60_000)
+      const item = await queue.take()
+      expect(item.signal.aborted).to.equal(false)
+      await item.complete()
+    },
+  )
+
+  itInVirtualTime('rejects if the session ends before the leader has confirmed it', async () => {
+    await producer.put('x')
+    const client = await fixture.open()
+    await using queue = new Queue(client, path)
+    await fixture.sleep(60_000)
+    const unconfirmed = { session: client.sessionId, times: Infinity }
+    for (const kind of ['sync', 'multi'] as const) fixture.embedded.faults.ignore(kind, unconfirmed)
+    const taking = failureOf(queue.take())
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 1)
+    await fixture.expire(client)
+    expect(await taking).to.have.property('code', 'SESSIONEXPIRED')
+  })
+
+  itInVirtualTime(
     'does not take the mark of another consumer of its session for its own if its request was lost',
     async () => {
       const { client, faultyDial, queue } = await open()
