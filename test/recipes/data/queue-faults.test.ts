@@ -61,6 +61,19 @@ onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere })
     },
   )
 
+  itInVirtualTime(
+    'gives an item whose signal has aborted when it is read after a stall, before any timer fires',
+    async () => {
+      await producer.put('x')
+      const client = await fixture.open()
+      await using queue = new Queue(client, path)
+      const item = await queue.take()
+      fixture.stall(client.sessionTimeout)
+      expect(item.signal.reason).to.have.property('code', 'LOST')
+      await item.release()
+    },
+  )
+
   itInVirtualTime('rejects if the session ends before the leader has confirmed it', async () => {
     await producer.put('x')
     const client = await fixture.open()
