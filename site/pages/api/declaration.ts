@@ -17,8 +17,9 @@ export async function laidOut(code: string): Promise<string> {
     return (await format(declared, options)).replace(/^declare (\w+) _/, `$1 ${name}`).trim()
   }
   const isConstructor = code.startsWith('new ')
-  const member = isConstructor ? code.replace(/^new \w+(<.*?>)?/, 'constructor') : code
-  const name = /^new \w+(<.*?>)?/.exec(code)?.[0] ?? ''
+  // Type parameters may have type arguments in their defaults, and end before the parameters.
+  const [name = ''] = /^new \w+(<.*?>)?(?=\()/.exec(code) ?? []
+  const member = isConstructor ? code.replace(name, 'constructor') : code
   const lines = (await format(`declare class C {\n${member}\n}`, options)).trim().split('\n').slice(1, -1)
   return lines
     .map(line => line.replace(/^ {2}/, ''))

@@ -205,8 +205,11 @@ function memberOf(reflection: DeclarationReflection): Member {
   return { name: shown(name), kind: 'property', signatures: [{ ...described, code, parameters: [] }] }
 }
 
-const shown = (name: string): string =>
-  name.startsWith('[') && !name.startsWith('[Symbol') ? name.replace('[', '[Symbol.') : name
+function shown(name: string): string {
+  if (name.startsWith('[')) return name.startsWith('[Symbol') ? name : name.replace('[', '[Symbol.')
+  // The name of a Standard Schema's property, `~standard`, is no identifier.
+  return /^[#\w$]+$/.test(name) ? name : `'${name}'`
+}
 
 function callable(signature: SignatureReflection, start: string): Signature {
   const parameters = (signature.parameters ?? []).map(parameterOf)

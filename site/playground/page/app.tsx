@@ -71,7 +71,6 @@ export function App({ playground, home }: PageProps) {
       {alert}
       <LessonSheet playground={playground} sheet={sheet} />
       <Setup playground={playground} />
-      <OpenFile playground={playground} />
       <div class="work">
         <section class="theatre" aria-labelledby="stage-title">
           <h2 id="stage-title" class="hidden">
@@ -96,6 +95,7 @@ export function App({ playground, home }: PageProps) {
           {isToRead ? [inspector, commands] : [commands, inspector]}
         </aside>
       </div>
+      <OpenFile playground={playground} />
       <Lanes playground={playground} />
       {capture === undefined && <Costs playground={playground} />}
       <Keys />
