@@ -83,7 +83,7 @@ export const history: Lesson = {
         ],
         play: [call(1, { op: 'sync', path: '/z' }), REST, get('/z'), REST],
         explanation:
-          '`sync` mends it, and costs a trip to the leader: here two seconds, the dashed bar. A client needs it when it has heard of a write on another way, such as a message of client 2.',
+          '`sync` mends it, and costs a trip to the leader: here two seconds, the dashed bar. A client needs it when it has heard of a write by another way, such as a message of client 2.',
         focus: { client: 1 },
       },
     },

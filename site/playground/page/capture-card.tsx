@@ -1,11 +1,16 @@
+import { useEffect, useRef } from 'preact/hooks'
 import type { Capture } from '../../capture/capture.ts'
 import { plural } from '../model/words.ts'
 
 /** What a file says about itself, and what it cannot say. */
-export function CaptureCard({ capture: { name, frames, clients, servers, notes, unknown } }: { capture: Capture }) {
+export function CaptureCard({ capture }: { capture: Capture }) {
+  const { name, frames, clients, servers, notes, unknown } = capture
+  const card = useRef<HTMLElement>(null)
+  // The reader sees and hears what was opened, and the keys play it: in the input of the file they do nothing.
+  useEffect(() => card.current?.focus(), [capture])
   const counts = [plural(frames.length, 'frame'), plural(clients.length, 'client'), plural(servers.length, 'server')]
   return (
-    <section class="panel capture" aria-labelledby="capture-title">
+    <section ref={card} class="panel capture" tabIndex={-1} aria-labelledby="capture-title">
       <h2 id="capture-title">{name}</h2>
       <p>
         {counts.join(', ')}. Play it, go from frame to frame, and choose a frame for its bytes. Nothing of it leaves

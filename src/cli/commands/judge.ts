@@ -33,7 +33,7 @@ export const judge = command({
       'path of the lock in $ZK_LOCK, and their number in $ZK_COPY. A copy prints ready, and then reads lines. After lock it ' +
       'acquires the lock and prints in, or "in TOKEN"; after unlock it releases it and prints out. It prints lost when it ' +
       'holds the lock no more, and failed when it could not lock or unlock. It ends when its input ends. docs/judge.md has ' +
-      'examples in Python, Java and JavaScript.',
+      'examples in Python and Java.',
     'The first trial has no faults; each other has two. The same --seed has the same faults. Ends with 1 at the first mistake, and ' +
       'shows the smallest trial in which it happens, as a sequence diagram.',
     `Mistakes: ${Object.entries(FINDINGS)

@@ -32,6 +32,15 @@ describe('a file of the reader in the playground', () => {
     await open.idle()
     expect(await open.page.locator('.capture h2').textContent()).to.equal('kazoo.pcap')
     expect(await open.page.getByRole('heading', { name: 'What it cannot say' }).count()).to.equal(1)
+    // What the file says is in view and has the focus, so the keys play it.
+    const { top } = await open.evaluate<{ top: number }>(
+      "document.querySelector('.capture').getBoundingClientRect().toJSON()",
+    )
+    expect(top).to.be.within(0, 700)
+    await open.page.keyboard.press('Space')
+    expect(await open.evaluate('playground.playing')).to.equal(true)
+    await open.page.keyboard.press('Space')
+    expect(await open.evaluate('playground.playing')).to.equal(false)
     await open.evaluate('playground.changeSpeed(1), playground.changeSpeed(1), playground.changeSpeed(1)')
     const dots = open.evaluate<number>(`new Promise(resolve => {
       const seen = new Set()
