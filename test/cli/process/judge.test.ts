@@ -8,13 +8,12 @@ import { PYTHON } from '../../../environment/needs.ts'
 import { CURATOR_JARS, provideCurator, provideKazoo } from '../../../environment/other-libraries.ts'
 import { openCapture } from '../../../site/capture/capture.ts'
 import { trialIn } from '../../../site/capture/trial-link.ts'
-import { main, zkwire, type Ended } from './program.ts'
+import { zkwire, type Ended } from './program.ts'
 
 const file = (name: string) => join(import.meta.dirname, 'judged', name)
 const java = (name: string) => javaCommand(new URL(`judged/${name}.java`, import.meta.url), { jars: CURATOR_JARS })
 const wrongPython = (mistake: string) => [PYTHON, file('wrong_locks.py'), mistake]
 const javaScript = (...args: string[]) => [process.execPath, '--import', 'tsx', file('zkwire-lock.ts'), ...args]
-const shell = ['sh', file('spin.sh'), `${process.execPath} ${main}`]
 
 interface Case {
   readonly title: string
@@ -65,12 +64,6 @@ const WRONG: readonly Case[] = [
     title: 'a watch on a node that is gone already (ZooKeeper for Java)',
     program: () => java('WrongLock'),
     options: ['--faults', 'late', '--patience', '4'],
-    kinds: ['stuck'],
-  },
-  {
-    title: 'a node that outlives its owner (shell)',
-    program: () => shell,
-    options: ['--faults', 'kill', '--copies', '2', '--patience', '4', '--allow', 'herd,order'],
     kinds: ['stuck'],
   },
 ]
