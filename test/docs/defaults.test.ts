@@ -8,6 +8,7 @@ import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { readDocument } from '../support/document.ts'
 import { ScriptedServer } from '../support/scripted-server.ts'
 import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 import { Stage, started, turns, type Scene } from '../recipes/public-calls.ts'
 
 /** A host that accepts connections and never says a word. */
@@ -27,17 +28,16 @@ async function onServer(
   options: ServerOptions,
   run: (server: Server, clock: VirtualClock, open: (own?: ConnectOptions) => Promise<Client>) => Promise<unknown>,
 ) {
-  const clock = new VirtualClock()
-  await using server = await Server.start({ clock, listen: false, ...options })
-  const clients: Client[] = []
-  const open = async (own: ConnectOptions = {}) => {
-    const client = await clock.until(connect(server.connectString, { dial: server.dial, clock, ...own }))
-    clients.push(client)
-    return client
-  }
-  await run(server, clock, open)
-  for (const client of clients) await clock.until(client.close())
+  await using virtual = await VirtualServer.start(options)
+  await run(virtual.server, virtual.clock, own => virtual.open(own))
 }
+
+/** Expects the session timeouts that a server with ticks of 500 ms gives to clients that ask for others. */
+const timeoutsAre = (expected: readonly (readonly [asked: number, given: number])[]) =>
+  onServer({ tickTime: 500 }, async (_server, _clock, open) => {
+    for (const [asked, given] of expected)
+      expect((await open({ sessionTimeout: asked })).sessionTimeout).to.equal(given)
+  })
 
 interface Default {
   /** The file that declares the option. */
@@ -312,25 +312,19 @@ const defaults: Readonly<Record<string, Default>> = {
     file: serverFile,
     says: /Default: two ticks\./,
     shows: () =>
-      onServer({ tickTime: 500 }, async (_server, _clock, open) => {
-        for (const [asked, given] of [
-          [999, 1000],
-          [1001, 1001],
-        ])
-          expect((await open({ sessionTimeout: asked })).sessionTimeout).to.equal(given)
-      }),
+      timeoutsAre([
+        [999, 1000],
+        [1001, 1001],
+      ]),
   },
   maxSessionTimeout: {
     file: serverFile,
     says: /Default: twenty ticks\./,
     shows: () =>
-      onServer({ tickTime: 500 }, async (_server, _clock, open) => {
-        for (const [asked, given] of [
-          [10_001, 10_000],
-          [9999, 9999],
-        ])
-          expect((await open({ sessionTimeout: asked })).sessionTimeout).to.equal(given)
-      }),
+      timeoutsAre([
+        [10_001, 10_000],
+        [9999, 9999],
+      ]),
   },
   containerCheckInterval: {
     file: serverFile,

@@ -6,12 +6,11 @@ import { NodeHeld, type Held } from '../../src/recipes/locks/held.ts'
 import { QueueLock, type NewWaiter } from '../../src/recipes/locks/queue-lock.ts'
 import { cancellable } from '../../src/recipes/node/cancellable.ts'
 import type { Children } from '../../src/recipes/node/children.ts'
-import type { OwnNode } from '../../src/recipes/node/own-node.ts'
 import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
 import { namesOf } from '../../src/recipes/queue/dialect.ts'
 import { LockQueue } from '../../src/recipes/queue/lock-queue.ts'
 import type { Ahead } from '../../src/recipes/queue/turn.ts'
-import { PredecessorWaiter, type Wake } from '../../src/recipes/queue/waiter.ts'
+import { PredecessorWaiter, type Waiter, type Wake } from '../../src/recipes/queue/waiter.ts'
 
 /** Node names without a uuid, so that a node is identified only by its data and its owner. */
 const sequenceOnly = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
@@ -108,7 +107,7 @@ export class LeaksItsNode extends Mutant {
       { op: 'acquire', path: this.path, options, checks: this.checks },
       async signal => {
         await waiter.waitForTurn(signal)
-        return this.newHeld(waiter.ownNode, options, waiter)
+        return this.newHeld(waiter, options)
       },
     )
   }
@@ -116,7 +115,7 @@ export class LeaksItsNode extends Mutant {
 
 /** Assumes that its delete succeeded if the connection was lost. */
 export class IgnoresFailedDelete extends Mutant {
-  protected override newHeld(ownNode: OwnNode, options: AcquireOptions): Held {
+  protected override newHeld({ ownNode }: Waiter<unknown>, options: AcquireOptions): Held {
     const { client } = this.queue
     ownNode.remove = () => client.delete(ownNode.node.path).catch(() => undefined)
     return new NodeHeld(client, this.path, ownNode, options)
@@ -125,7 +124,7 @@ export class IgnoresFailedDelete extends Mutant {
 
 /** Uses the node's sequence number as the fencing token. */
 export class UsesSequenceAsToken extends Mutant {
-  protected override newHeld(ownNode: OwnNode, options: AcquireOptions): Held {
+  protected override newHeld({ ownNode }: Waiter<unknown>, options: AcquireOptions): Held {
     const number = this.queue.names.sequenceOf(ownNode.node.name) ?? 0
     return new NodeHeld(this.queue.client, this.path, ownNode, { ...options, token: BigInt(number) })
   }
@@ -175,7 +174,7 @@ class WaitsForAnyChange extends PredecessorWaiter {
 
 /** Believes that it holds the lock even after its session has expired. */
 export class IgnoresItsLoss extends Mutant {
-  protected override newHeld(ownNode: OwnNode, options: AcquireOptions): Held {
+  protected override newHeld({ ownNode }: Waiter<unknown>, options: AcquireOptions): Held {
     return new HeldWithoutLoss(this.queue.client, this.path, ownNode, options)
   }
 }

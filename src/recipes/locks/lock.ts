@@ -105,11 +105,24 @@ export abstract class Lock<H extends Held = Held> {
    * await lock.use(held => zk.create('/orders', `by ${held.token}`))
    * await lock.contenders() // => []
    */
-  async use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
-    checkUse(this.path, fn, options, acquireOptionChecks)
-    const held = await this.acquire(watchingOwnNode(options))
-    return useHeld(this.client, this.path, held, () => fn(held))
+  use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
+    return useLock(this, fn, options, acquireOptionChecks)
   }
+}
+
+/**
+ * Runs a function while the lock is held: {@link Lock.use} of a lock whose options have these checks. It is a function
+ * for the same reason as {@link checkUse}.
+ */
+export async function useLock<H extends Held, T>(
+  lock: Lock<H>,
+  fn: (held: H) => T | Promise<T>,
+  options: AcquireOptions,
+  checks: Checks<AcquireOptions>,
+): Promise<T> {
+  checkUse(lock.path, fn, options, checks)
+  const held = await lock.acquire(watchingOwnNode(options))
+  return useHeld(lock.client, lock.path, held, () => fn(held))
 }
 
 /**

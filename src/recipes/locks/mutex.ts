@@ -2,7 +2,6 @@
 import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import type { OwnNode } from '../node/own-node.ts'
 import { matchesReaders, namesOf } from '../queue/dialect.ts'
 import { LookAheadWaiter } from '../queue/look-ahead.ts'
 import { LockQueue } from '../queue/lock-queue.ts'
@@ -34,10 +33,11 @@ export class Mutex extends QueueLock {
     this.#looksAhead = looksAhead
   }
 
-  protected override newHeld(ownNode: OwnNode, options: AcquireOptions, waiter: Waiter<unknown>): Held {
+  protected override newHeld(waiter: Waiter<unknown>, options: AcquireOptions): Held {
+    const { ownNode } = waiter
     // Another node may later get this name. The watch shows that the own node still has it, so that a release need not
     // ask the server first.
     if (this.#looksAhead && !ownNode.isUnique) ownNode.watch()
-    return super.newHeld(ownNode, options, waiter)
+    return super.newHeld(waiter, options)
   }
 }

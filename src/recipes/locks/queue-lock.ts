@@ -5,7 +5,6 @@ import { mustBe, type Checks } from '../../options/checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { despiteLeftovers, OTHER_HOLDER, waitingRead, type WaitOptions } from '../node/cancellable.ts'
-import type { OwnNode } from '../node/own-node.ts'
 import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
 import type { ContenderNode, LockQueue } from '../queue/lock-queue.ts'
 import type { Waiter } from '../queue/waiter.ts'
@@ -95,13 +94,10 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
   }
 
   override acquire(options: AcquireOptions = {}): Promise<H> {
-    const waiter = this.#newWaiter(this.queue)
-    // A copy, because the caller may change its object while the call waits.
-    const holdOptions = { ...options }
-    waiter.onQueued = holdOptions.onQueued
+    const { waiter, held } = this.#contend(options)
     const work = async (signal: AbortSignal) => {
       await waiter.waitForTurn(signal)
-      return this.newHeld(waiter.ownNode, holdOptions, waiter)
+      return held()
     }
     const { acquireOp: op, path, checks } = this
     const waitsFor = () => (waiter.isBlocked ? OTHER_HOLDER : undefined)
@@ -109,11 +105,8 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {
-    const waiter = this.#newWaiter(this.queue)
-    const holdOptions = { ...options }
-    waiter.onQueued = holdOptions.onQueued
-    const work = async (signal: AbortSignal) =>
-      (await waiter.tryTurn(signal)) ? this.newHeld(waiter.ownNode, holdOptions, waiter) : null
+    const { waiter, held } = this.#contend(options)
+    const work = async (signal: AbortSignal) => ((await waiter.tryTurn(signal)) ? held() : null)
     const { client } = this.queue
     const { path, checks } = this
     const call = { op: 'tryAcquire', path, options, checks }
@@ -125,8 +118,17 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
     return waitingRead(this.queue.client, call, signal => this.queue.contenders({ signal }))
   }
 
+  /** Returns a new contender, and a function that returns what it gets at its turn. */
+  #contend(options: AcquireOptions) {
+    const waiter = this.#newWaiter(this.queue)
+    // A copy, because the caller may change its object while the call waits.
+    const holdOptions = { ...options }
+    waiter.onQueued = holdOptions.onQueued
+    return { waiter, held: () => this.newHeld(waiter, holdOptions) }
+  }
+
   /** Returns what the holder gets. */
-  protected newHeld(ownNode: OwnNode, options: AcquireOptions, _waiter: Waiter<unknown>): H {
+  protected newHeld({ ownNode }: Waiter<unknown>, options: AcquireOptions): H {
     return new NodeHeld(this.queue.client, this.path, ownNode, options) as Held as H
   }
 }

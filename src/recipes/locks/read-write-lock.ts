@@ -6,9 +6,8 @@ import { checkArguments } from '../node/arguments.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { LockQueue } from '../queue/lock-queue.ts'
-import { HerdWaiter, PredecessorWaiter } from '../queue/waiter.ts'
-import { watchingOwnNode } from './held.ts'
-import { acquireOptionChecks, checkUse, type AcquireOptions } from './lock.ts'
+import { HerdWaiter, PredecessorWaiter, type Waiter } from '../queue/waiter.ts'
+import { acquireOptionChecks, useLock, type AcquireOptions } from './lock.ts'
 import { lockOptionChecks, QueueLock, type LockOptions, type NewWaiter } from './queue-lock.ts'
 import {
   readWriteDialectCheck,
@@ -17,7 +16,6 @@ import {
   type ReadWriteDialectName,
 } from './read-write-dialect.ts'
 import { ReadHeld, WriteHeld } from './read-write-held.ts'
-import { useHeld } from './use-held.ts'
 
 /**
  * Options of a {@link ReadWriteLock}.
@@ -176,13 +174,11 @@ class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
     return super.tryAcquire(options)
   }
 
-  override async use<T>(fn: (held: H) => T | Promise<T>, options: ReadWriteAcquireOptions = {}): Promise<T> {
-    checkUse(this.path, fn, options, acquireChecks)
-    const held = await this.acquire(watchingOwnNode(options))
-    return useHeld(this.client, this.path, held, () => fn(held))
+  override use<T>(fn: (held: H) => T | Promise<T>, options: ReadWriteAcquireOptions = {}): Promise<T> {
+    return useLock(this, fn, options, acquireChecks)
   }
 
-  protected override newHeld(ownNode: OwnNode, options: ReadWriteAcquireOptions): H {
+  protected override newHeld({ ownNode }: Waiter<unknown>, options: ReadWriteAcquireOptions): H {
     const held = this.#side.newHeld(ownNode, options)
     this.#owners.add(options.owner, held)
     return held

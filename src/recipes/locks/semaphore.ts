@@ -14,11 +14,10 @@ import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import type { Turn } from '../queue/turn.ts'
 import { HerdWaiter } from '../queue/waiter.ts'
 import { acquiring } from './acquiring.ts'
-import { NodeHeld, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
-import { acquireOptionChecks, checkUse, Lock, type AcquireOptions } from './lock.ts'
+import { NodeHeld, type Held, type HoldOptions } from './held.ts'
+import { acquireOptionChecks, useLock, Lock, type AcquireOptions } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
-import { useHeld } from './use-held.ts'
 
 /** Curator calls a permit's node a lease. */
 const leases: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: sequenceAfter('lease-') }
@@ -171,10 +170,8 @@ export class Semaphore extends Lock {
     return acquiring(client, call, waiter, despiteLeftovers(client, this.path, work))
   }
 
-  override async use<T>(fn: (held: Held) => T | Promise<T>, options: SemaphoreAcquireOptions = {}): Promise<T> {
-    checkUse(this.path, fn, options, this.#checks)
-    const held = await this.acquire(watchingOwnNode(options))
-    return useHeld(this.client, this.path, held, () => fn(held))
+  override use<T>(fn: (held: Held) => T | Promise<T>, options: SemaphoreAcquireOptions = {}): Promise<T> {
+    return useLock(this, fn, options, this.#checks)
   }
 
   /**

@@ -4,7 +4,6 @@ import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
-import type { OwnNode } from '../node/own-node.ts'
 import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import type { AcquireOptions } from './lock.ts'
 import { lockOptionChecks, QueueLock, type LockOptions } from './queue-lock.ts'
@@ -41,7 +40,7 @@ export class TicketMutex extends QueueLock<TicketHeld> {
     this.#lives = lives
   }
 
-  protected override newHeld(_ownNode: OwnNode, options: AcquireOptions, waiter: TicketWaiter): TicketHeld {
+  protected override newHeld(waiter: TicketWaiter, options: AcquireOptions): TicketHeld {
     return new TicketHeld(this.queue.client, this.path, waiter, options)
   }
 

@@ -291,19 +291,24 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
     const rest = { registrationTimeUTC, serviceType, uriSpec: parts, enabled }
     const json = Buffer.from(encodeInstance({ name, id, address, port, sslPort, payload, ...rest }))
     try {
-      this.#decode(json)
+      // A later update() writes the payload again, after the caller may have changed its objects.
+      const complete = decodeInstance<P>(json)
+      this.#validated(complete)
+      return complete
     } catch (error) {
       if (isCode(error, 'BADARGUMENTS')) throw error
       const context = { op: 'register', path: this.path, fate: 'notSent', detail: messageOf(error) } as const
       throw new ZooKeeperError('BADARGUMENTS', { ...context, cause: error })
     }
-    // A later update() writes the payload again, after the caller may have changed its objects.
-    return decodeInstance<P>(json)
   }
 
   /** @throws Error if the data is no instance, or its payload is invalid; ZooKeeperError BADARGUMENTS */
   #decode<P>(data: Buffer | null): ServiceInstance<P> {
-    const instance = decodeInstance<P>(data)
+    return this.#validated(decodeInstance<P>(data))
+  }
+
+  /** Returns the instance with what the validator makes of its payload. Throws as {@link #decode}. */
+  #validated<P>(instance: ServiceInstance<P>): ServiceInstance<P> {
     if (this.#payload === undefined || instance.payload === null) return instance
     try {
       const payload = atOnce('Services', 'payload.validate', this.path, validated(this.#payload, instance.payload))

@@ -1,10 +1,11 @@
 // `zkwire import` while requests and replies are lost, and while another client writes to the nodes of the input.
 import { expect } from 'chai'
-import { connect, openACL, perms, type Client } from '../../../src/index.ts'
-import { Server, type Fault, type FaultKind, type ServerOptions } from '../../../src/server/index.ts'
-import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
+import { openACL, perms, type Client } from '../../../src/index.ts'
+import { type Server, type Fault, type FaultKind, type ServerOptions } from '../../../src/server/index.ts'
+import type { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { trackSettled } from '../../support/settled.ts'
 import { VirtualEnsemble } from '../../support/virtual-ensemble.ts'
+import { VirtualServer } from '../../support/virtual-server.ts'
 import { inProcess } from './in-process.ts'
 
 const lines = [{ path: '/a', data: 'new' }, { path: '/a/b', data: 'new' }, { path: '/a/c', data: 'new' }, { nodes: 3 }]
@@ -30,9 +31,9 @@ async function importInto(
   disturb: (world: World) => unknown = () => undefined,
   options: ServerOptions = {},
 ): Promise<Result> {
-  const clock = new VirtualClock()
-  await using server = await Server.start({ listen: false, clock, ...options })
-  const zk = await clock.until(connect(server.connectString, { dial: server.dial, clock }))
+  await using virtual = await VirtualServer.start(options)
+  const { server, clock } = virtual
+  const zk = await virtual.open()
   for (const path of ['/a', '/a/c', '/a/gone']) await clock.until(zk.create(path, 'old'))
   await clock.until(zk.setACL('/a/c', [...openACL, ...openACL]))
   const { run } = await inProcess(server)
@@ -45,7 +46,6 @@ async function importInto(
   server.faults.clear()
   const { nodes } = server.snapshot()
   const below = [...nodes].filter(([path]) => path !== '/').map(([path, { data }]) => `${path} ${String(data)}`)
-  await clock.until(zk.close())
   return { status, out, nodes: below }
 }
 
