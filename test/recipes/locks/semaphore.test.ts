@@ -124,6 +124,8 @@ onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
     const [a, b, ...others] = clients as [Client, Client, ...Client[]]
     const first = await semaphoreOf(a, 2).acquire()
     const second = await semaphoreOf(b, 2).acquire()
+    // They leave the gate in the background. A contender that queues there earlier would be notified of that.
+    await Promise.all([a.settled(), b.settled()])
     const acquiring: Promise<Held>[] = []
     for (const [i, client] of others.entries()) {
       acquiring.push(semaphoreOf(client, 2).acquire())
