@@ -37,7 +37,7 @@ export class MeasuringProcess<Request, Reply, Notice = never> {
     this.#child.on('message', (message: Reply | Notice) => {
       const respond = answer(message)
       if (respond === undefined) this.#onReply(message as Reply)
-      else respond(text => this.#child.send(text))
+      else respond(text => this.#send(text))
     })
   }
 
@@ -45,12 +45,20 @@ export class MeasuringProcess<Request, Reply, Notice = never> {
   async request(message: Request, deadline = 600_000): Promise<Reply> {
     const reply = new Promise<Reply>(resolve => (this.#onReply = resolve))
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), deadline)
-    this.#child.send(message as object)
+    this.#send(message as object)
     try {
       return await Promise.race([reply, this.#exited])
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /**
+   * Its errors are dropped, because the exit of the process rejects the request. Without a callback, a message to a
+   * process that was just killed would end this process too: with `EPIPE`, as an event that nobody listens to.
+   */
+  #send(message: string | object): void {
+    this.#child.send(message, () => undefined)
   }
 
   /** Waits until the process has exited by itself, so that processes do not overlap. */
