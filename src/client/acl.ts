@@ -50,7 +50,7 @@ export const readOnlyACL: readonly ACL[] = constant('world', 'anyone', perms.rea
  * await zk.create('/mine', 'v1', { acl: creatorAllACL })
  * await other.getData('/mine') // throws NOAUTH
  */
-export const creatorAllACL: readonly ACL[] = constant('auth', '')
+export const creatorAllACL: readonly ACL[] = /* @__PURE__ */ constant('auth', '')
 
 /**
  * Returns the id, in the scheme `digest`, of all sessions that called `addAuth('digest', 'user:password')`. It is

@@ -21,15 +21,20 @@ export const mustBe =
   value =>
     is(value as never) ? undefined : `must be ${expected}, not ${typeNameOf(value)}`
 
+// The checks that connect() does not need are marked as pure, so that bundlers drop them.
+
 export const aBoolean = mustBe('true or false', value => typeof value === 'boolean')
 export const aFunction = mustBe('a function', value => typeof value === 'function')
-export const aString = mustBe('a string', value => typeof value === 'string')
+export const aString = /* @__PURE__ */ mustBe('a string', value => typeof value === 'string')
 /** A time in milliseconds that a timer can wait. */
 export const aDelay = mustBe(
   `a number from 0 to ${LONGEST_TIMER}`,
   (ms: unknown) => typeof ms === 'number' && ms >= 0 && ms <= LONGEST_TIMER,
 )
-export const aPositiveInteger = mustBe('a positive integer', value => Number.isSafeInteger(value) && value >= 1)
+export const aPositiveInteger = /* @__PURE__ */ mustBe(
+  'a positive integer',
+  value => Number.isSafeInteger(value) && value >= 1,
+)
 
 /** Returns the type of a value for a message. Returns numbers in full, because they are never secret. */
 function typeNameOf(value: unknown): string {

@@ -134,7 +134,7 @@ export const ping = operation('ping', r.EmptyRecord, r.EmptyRecord)
  * const item = { type: constants.opcodes.check, body: { path: '/a', version: 3 } }
  * records.MultiRequest.encode([item]).length // => 28
  */
-export const check = operation('check', r.CheckVersionRequest, r.SetDataResponse)
+export const check = /* @__PURE__ */ operation('check', r.CheckVersionRequest, r.SetDataResponse)
 
 /**
  * @example

@@ -4,9 +4,7 @@ import { badArguments, pathProblem } from '../../protocol/index.ts'
 import { aPositiveInteger, type Check } from '../../options/checks.ts'
 
 /** Returns why a value cannot be used as a number of permits or members, or undefined if it can. */
-export const countProblem = (value: unknown): string | undefined =>
-  // The check is created here and not at module level, so that bundlers can drop it.
-  named('count', aPositiveInteger, value)
+export const countProblem = (value: unknown): string | undefined => named('count', aPositiveInteger, value)
 
 /**
  * Checks the arguments that all recipes have.
