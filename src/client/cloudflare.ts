@@ -2,6 +2,7 @@
 // It does not import node:net, node:tls or node:dns.
 import { aBoolean, mustBe, type Checks } from '../options/checks.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
+import { failureToOpen } from '../session/servers/failed-attempts.ts'
 import { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
 import type { Client } from './client.ts'
 import { openSession, type Opening, type Target } from './connect.ts'
@@ -91,5 +92,6 @@ function workerSettingsOf(options: ConnectOptions): Settings {
   checkOptions(options, checks)
   const { tls, sockets } = options
   const dial = cloudflare({ tls: tls ?? false, sockets: sockets ?? undefined })
-  return settingsOf(options, { dial, newSrvHosts: undefined, debugLog: undefined, network: sockets ?? undefined })
+  const absent = { newSrvHosts: undefined, debugLog: undefined }
+  return settingsOf(options, { dial, failureToOpen, ...absent, network: sockets ?? undefined })
 }

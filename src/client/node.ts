@@ -7,6 +7,7 @@ import { parseConnectString } from '../session/servers/connect-string.ts'
 import type { Session } from '../session/session.ts'
 import { srvLookup, type SrvLookup } from '../session/servers/srv.ts'
 import { newSrvHosts } from '../session/servers/srv-hosts.ts'
+import { failureOfSystem } from '../session/servers/system-failures.ts'
 import { resolveSrv, type SrvRecord } from '../transport/srv.ts'
 import { detectTls } from '../transport/tls-mismatch.ts'
 import type { TlsOptions } from '../transport/tls.ts'
@@ -205,6 +206,7 @@ export function nodeSettingsOf(options: ConnectOptions): Settings {
   checkOptions(options, checks)
   return settingsOf(options, {
     dial: dialOf(options),
+    failureToOpen: failureOfSystem,
     newSrvHosts: newSrvHosts(srvLookupOf(options), options.srvRefreshInterval ?? 60_000),
     debugLog: log.enabled ? logLine : undefined,
     network: options.dial ?? undefined,

@@ -6,7 +6,6 @@ import { aBoolean, aFunction, mustBe, optionsProblem, type Check, type Checks } 
 import type { Mechanism } from '../session/life/sasl.ts'
 import type { ObservedFrame } from '../session/observed-frame.ts'
 import type { SessionSettings } from '../session/session.ts'
-import type { Dial } from '../transport/transport.ts'
 import { copyOfACL, openACL } from './acl.ts'
 import type { Outage } from './outages.ts'
 import { anACL, aSignal, hasMethod, isListOfObjects } from './validation.ts'
@@ -183,15 +182,16 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>): v
 }
 
 /** The settings that an entry point chooses, not the caller. */
-export type Chosen = Pick<SessionSettings, 'newSrvHosts' | 'debugLog' | 'network'> & { dial: Dial }
+export type Chosen = Pick<SessionSettings, 'dial' | 'failureToOpen' | 'newSrvHosts' | 'debugLog' | 'network'>
 
 /** Fills in the defaults of options that were checked. */
 export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
   const sessionTimeout = options.sessionTimeout ?? 30_000
-  const { dial, newSrvHosts, debugLog, network } = chosen
+  const { dial, failureToOpen, newSrvHosts, debugLog, network } = chosen
   // Not spread: V8 makes a slow object of a literal with a spread, and each session reads its settings often.
   return {
     dial,
+    failureToOpen,
     newSrvHosts,
     debugLog,
     network,

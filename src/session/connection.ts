@@ -35,17 +35,13 @@ import { encodeAhead } from './requests/backlog.ts'
 import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
 import type { Sent, ServerVersion } from './requests/server-version.ts'
-import {
-  CLOSED_EARLY,
-  failureOfHandshake,
-  failureToOpen,
-  temporary,
-  type AttemptFailure,
-} from './servers/failed-attempts.ts'
+import { CLOSED_EARLY, failureOfHandshake, temporary, type AttemptFailure } from './servers/failed-attempts.ts'
 import type { Session } from './session.ts'
 
 export interface ConnectionSettings {
   dial: Dial
+  /** Describes a connection that could not be opened, by the error of the dial. */
+  failureToOpen: (cause: Error) => AttemptFailure
   clock: Clock
   maxReplyBytes: number
 }
@@ -388,7 +384,7 @@ export class Connection implements TransportHandler {
     // TLS 1.3 is open for the client before the server has refused its certificate.
     const isRefused = this.#stage < ESTABLISHED && !isSilent(cause)
     if (cause !== undefined && (this.#stage === DIALLING || isRefused))
-      return this.#endWith(failureToOpen(cause), cause)
+      return this.#endWith(this.#settings.failureToOpen(cause), cause)
     if (this.#stage === ESTABLISHED)
       return this.#endWith({ ...temporary('the server closed the connection during SASL'), isDuringSasl: true }, cause)
     this.fail(this.#stage < ESTABLISHED ? CLOSED_EARLY : 'the server closed the connection', cause)

@@ -48,8 +48,17 @@ describe('docs/troubleshooting.md', () => {
     )
     expect(quotes).to.have.length.above(15)
     for (const part of quotes.flatMap(quote => quote.split('…'))) expect(all).to.include(part.trim())
-    const [attempts, mismatch] = ['session/servers/failed-attempts.ts', 'transport/tls-mismatch.ts'].map(text)
-    const meanings = [...`${attempts}${mismatch}`.matchAll(/^(?: {2}\w+:|export const CLOSED_EARLY =) '(.*)',?$/gm)]
+    const files = [
+      'session/servers/failed-attempts.ts',
+      'session/servers/system-failures.ts',
+      'transport/tls-mismatch.ts',
+    ]
+    const meanings = [
+      ...files
+        .map(text)
+        .join('')
+        .matchAll(/^(?: {2}\w+:|export const CLOSED_EARLY =) '(.*)',?$/gm),
+    ]
     expect(meanings).to.have.length.above(7)
     for (const [, meaning = ''] of meanings) expect(quotes).to.include(meaning)
   })

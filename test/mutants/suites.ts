@@ -23,7 +23,7 @@ export const suites: Readonly<Record<string, Suite>> = {
       '!src/protocol/{index,entry,constants}.ts',
       'src/recipes/queue/turn.ts',
       'src/recipes/locks/ticket.ts',
-      'src/session/servers/{backoff,connect-string,failed-attempts,hosts}.ts',
+      'src/session/servers/{backoff,connect-string,failed-attempts,hosts,system-failures}.ts',
       'src/session/life/lease.ts',
     ],
     tests: [
@@ -32,7 +32,7 @@ export const suites: Readonly<Record<string, Suite>> = {
       'test/recipes/locks/ticket.test.ts',
       'test/recipes/queue/turn.test.ts',
       'test/session/life/lease.test.ts',
-      'test/session/servers/{backoff,connect-string,failed-attempts,hosts,rebalance}.test.ts',
+      'test/session/servers/{backoff,connect-string,failed-attempts,hosts,rebalance,system-failures}.test.ts',
     ],
     without: [
       '100,000 operations',

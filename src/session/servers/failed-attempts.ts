@@ -1,5 +1,4 @@
 // The failed attempts to connect: why each server was not used, and whether another attempt may succeed. Pure.
-import { messageOfSystem } from '../../runtime/host-port.ts'
 import { PermanentError } from '../../transport/transport.ts'
 
 /**
@@ -24,44 +23,14 @@ export interface AttemptFailure {
 
 export const temporary = (detail: string): AttemptFailure => ({ detail, outlook: 'temporary' })
 
-/** The codes of node:net and node:dns for an address without a server, and what they mean. */
-const absentCodes: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  ENOTFOUND: 'unknown host name',
-  EAI_AGAIN: 'the host name could not be looked up',
-  ENODATA: 'no such records',
-}
-
-/**
- * Returns true if Node or Deno does not permit the program to connect to an address or to look up a name. For a lookup, Deno
- * has EPERM. Another EPERM may be that of a firewall, which can change.
- */
-const isDenied = ({ code, name, syscall }: Error & { code?: string; syscall?: string }): boolean =>
-  code === 'ERR_ACCESS_DENIED' || (code === 'EPERM' && syscall === 'getaddrinfo') || deniedNames.includes(name)
-const deniedNames: readonly string[] = ['NotCapable', 'PermissionDenied']
-
 /** What a server did that accepted a connection and closed it at once, as one does that has reached maxClientCnxns. */
 export const CLOSED_EARLY = 'the server closed the connection before the end of the handshake'
-/** The codes of a connection that the other end closed, while it was being opened too. */
-const closedCodes: readonly string[] = ['ECONNRESET', 'EPIPE']
 
-/** Describes a connection that could not be opened. A name may have several addresses, and then has several errors. */
-export function failureToOpen(cause: Error): AttemptFailure {
-  if (cause instanceof PermanentError) return { detail: cause.message, outlook: 'permanent' }
-  const errors = ('errors' in cause ? cause.errors : [cause]) as (Error & { code?: string })[]
-  const [meaning, ...others] = new Set(errors.map(({ code = '' }) => meaningOf(code)))
-  const reasons = errors.map(messageOfSystem).join(', ')
-  const [denied] = errors.filter(isDenied)
-  if (denied !== undefined && errors.every(error => isDenied(error) || (error.code ?? '') in absentCodes))
-    return { detail: messageOfSystem(denied), outlook: 'permanent', code: 'ACCESSDENIED' }
-  const isAbsent = errors.every(({ code = '' }) => code in absentCodes)
-  const what = meaning !== undefined && others.length === 0 ? meaning : 'the connection could not be opened'
-  return { detail: `${what} (${reasons})`, outlook: isAbsent ? 'absent' : 'temporary' }
-}
-
-const meaningOf = (code: string) => absentCodes[code] ?? (closedCodes.includes(code) ? CLOSED_EARLY : undefined)
+/** Describes a connection that could not be opened, if nothing is known of its error. */
+export const failureToOpen = (cause: Error): AttemptFailure =>
+  cause instanceof PermanentError
+    ? { detail: cause.message, outlook: 'permanent' }
+    : temporary(`the connection could not be opened (${cause.message})`)
 
 /**
  * Describes an answer to the handshake that is not ZooKeeper's. Text comes from a server of another kind, such as HTTP.

@@ -3,8 +3,9 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { ZooKeeperError } from '../../protocol/index.ts'
 import type { Address } from '../../transport/transport.ts'
-import { failureToOpen, type AttemptFailure } from './failed-attempts.ts'
+import type { AttemptFailure } from './failed-attempts.ts'
 import type { SrvLookup } from './srv.ts'
+import { failureOfSystem } from './system-failures.ts'
 
 /** The parts of the provider of hosts that the SRV records use. */
 export interface SrvHostsOwner {
@@ -76,7 +77,7 @@ export class SrvHosts {
       if (!this.#owner.hasHosts) {
         const detail = `the SRV records of ${name} could not be looked up`
         const error = new ZooKeeperError('NOSERVER', { op: 'connect', fate: 'notSent', detail, cause })
-        this.#owner.onLookupFailed(error, failureToOpen(cause as Error))
+        this.#owner.onLookupFailed(error, failureOfSystem(cause as Error))
         return
       }
     }
