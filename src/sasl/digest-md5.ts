@@ -29,6 +29,9 @@ export interface DigestCredentials {
 const LONGEST_CHALLENGE = 2048
 const LONGEST_RESPONSE = 4096
 
+const REFUSED_MECHANISM =
+  'the server refused it before a challenge; from 3.9.6 on, its FIPS mode, on by default, refuses DIGEST-MD5 (ZOOKEEPER-5043)'
+
 const RULE = 'must be a string without control characters and unpaired surrogates'
 
 /**
@@ -54,6 +57,7 @@ export function digestMd5(credentials: DigestCredentials): Mechanism {
   return {
     name: 'DIGEST-MD5',
     start: ({ random }) => exchange({ username, password }, nonceFrom(random)),
+    refusals: { first: REFUSED_MECHANISM },
   }
 }
 

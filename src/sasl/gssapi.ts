@@ -83,8 +83,12 @@ export function gssapi(options: GssapiOptions): Mechanism {
       const target = `${service}@${host ?? dialled}`
       return exchange(() => kerberos.initializeClient(target, principal === undefined ? {} : { principal }), target)
     },
+    refusals: { first: REFUSED_TICKET, later: REFUSED_TICKET },
   }
 }
+
+const REFUSED_TICKET =
+  "the server refused it; check that its keytab has the current key of its principal, and the server's clock and log"
 
 function exchange(open: () => Promise<KerberosClient>, target: string): Exchange {
   let client: KerberosClient | undefined

@@ -29,6 +29,11 @@ export interface Mechanism {
   readonly name: string
   /** Starts an exchange. Called for every connection. The new exchange must not use state of an earlier one. */
   start(context: MechanismContext): Exchange
+  /**
+   * What it means that a server refused its first message, or a later one, for the error of the session. Default: that the
+   * name or the password is wrong.
+   */
+  readonly refusals?: { readonly first?: string; readonly later?: string }
 }
 
 /**
@@ -102,14 +107,10 @@ export async function authenticate(
     }
   } catch (cause) {
     const isRefused = cause instanceof ZooKeeperError && cause.fate === 'refused'
-    const refusal = mechanism.name === 'GSSAPI' ? REFUSED_TICKET : isChallenged ? REFUSED_PROOF : REFUSED_MECHANISM
+    const refusal = mechanism.refusals?.[isChallenged ? 'later' : 'first'] ?? REFUSED
     const reason = isRefused ? refusal : cause instanceof Error ? cause.message : 'it failed'
     return new SaslFailure(`${mechanism.name}: ${reason}`, cause)
   }
 }
 
-const REFUSED_PROOF = 'the server refused it; the name or the password is wrong'
-const REFUSED_TICKET =
-  "the server refused it; check that its keytab has the current key of its principal, and the server's clock and log"
-const REFUSED_MECHANISM =
-  'the server refused it before a challenge; from 3.9.6 on, its FIPS mode, on by default, refuses DIGEST-MD5 (ZOOKEEPER-5043)'
+const REFUSED = 'the server refused it; the name or the password is wrong'
