@@ -3,14 +3,18 @@
 const RESOLVED = Promise.resolve()
 
 /**
- * Returns true if a function that must return its result at once has returned a promise. The caller of this function
- * reports that. A rejection of the promise is then handled, because it would end the process.
+ * Returns true if a function that must return its result at once has returned a promise, also one of another library.
+ * The caller of this function reports that. A rejection of the promise is then handled, because it would end the process.
  */
 export function isStrayPromise(result: unknown): boolean {
-  if (!(result instanceof Promise)) return false
-  result.catch(() => undefined)
+  if (!isPromise(result)) return false
+  Promise.resolve(result).catch(() => undefined)
   return true
 }
+
+/** True for all that `await` waits for. */
+export const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
 
 export class CallbackRunner {
   readonly #onError: (error: unknown) => void

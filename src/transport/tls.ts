@@ -1,5 +1,6 @@
 // TLS for clients.
 import { connect, createSecureContext, type TLSSocket } from 'node:tls'
+import { isStrayPromise } from '../runtime/callbacks.ts'
 import type { TlsConnectionOptions } from '../runtime/globals.d.ts'
 import { PermanentError, type Address, type Dial } from './transport.ts'
 
@@ -87,8 +88,7 @@ function refusalOf(result: unknown): Error | undefined {
   if (!result) return undefined
   if (result instanceof Error) return result
   // A promise that is rejected, and that nobody waits for, would end the process.
-  if (result instanceof Promise) result.catch(() => undefined)
-  const what = result instanceof Promise ? 'a promise' : `a ${typeof result}`
+  const what = isStrayPromise(result) ? 'a promise' : `a ${typeof result}`
   return new Error(`checkServerIdentity must return an Error or undefined, and returned ${what}`)
 }
 

@@ -2,7 +2,7 @@
 import { newDataProblem } from '../../client/recipe-support.ts'
 import { badArguments, isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { mustBe } from '../../options/checks.ts'
-import { isStrayPromise } from '../../runtime/callbacks.ts'
+import { isPromise, isStrayPromise } from '../../runtime/callbacks.ts'
 import type { Data } from '../../client/index.ts'
 import { RecipeError } from './recipe-error.ts'
 
@@ -186,7 +186,7 @@ const jsonOf = (schema: Schema): DataCodec<unknown> => ({
  */
 export function validated(schema: Schema, value: unknown): unknown {
   const validation = schema['~standard'].validate(value)
-  if (validation instanceof Promise) return validation
+  if (isPromise(validation)) return validation
   if (validation.issues === undefined) return validation.value
   throw new Error(validation.issues.map(sentenceOf).join('; '), { cause: validation.issues })
 }

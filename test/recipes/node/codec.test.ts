@@ -205,6 +205,19 @@ onBothServers('The option codec', (fixture, { itInVirtualTime, itEverywhere }) =
     await client.settled()
   })
 
+  itInVirtualTime('is refused in the same way if its promise is of another library', async () => {
+    /** Not an instance of Promise, as those of other libraries, and of other realms. */
+    const foreign = { then: (_: unknown, reject: (error: Error) => void) => reject(new Error('late')) }
+    const schema = { '~standard': { version: 1, vendor: 'test', validate: () => foreign } }
+    const codec = { encode: String, decode: () => foreign }
+    for (const wrongCodec of [schema, codec]) {
+      const error = thrownBy(() => new SharedValue(fixture.observer, path, { codec: wrong(wrongCodec), initial: 1 }))
+      refusal(error, 'SharedValue', /the function codec.decode must return its result, and not a promise/)
+    }
+    const value = new SharedValue(fixture.observer, path)
+    refusal(await failureOf(value.update(() => wrong(foreign))), 'update', /must not return a promise/)
+  })
+
   describe('of a Queue', () => {
     const queueOf = (client: Client, invalid: string[] = []) =>
       new Queue(client, path, { codec: mailSchema, onInvalidItem: node => invalid.push(node) })
