@@ -84,7 +84,6 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     const owner = {
       client,
       signal: this.#scope.signal,
-      eventsHandled: () => this.#watch.eventsHandled(),
       onFailure: (error: unknown) => this.#fail(error),
     }
     this.#changes = new Changes(client, path)

@@ -24,8 +24,6 @@ export interface ReadJob {
 export interface ReadsOwner {
   readonly client: Client
   readonly signal: AbortSignal
-  /** Resolves when all events that were received before this call have been handled. */
-  eventsHandled(): Promise<void>
   /** Takes a result. NONODE, NOAUTH and REPLYTOOLARGE are results too. */
   apply(job: ReadJob, outcome: ReadOutcome): void
   /** Called each time that no read is left that the cache needs to be complete. */
@@ -127,10 +125,11 @@ export class Reads {
     this.#run().catch((error: unknown) => this.#owner.onFailure(error))
   }
 
-  /** Applies the replies and sends the jobs. Handles the events before them first, so that no event is late. */
+  /** Applies the replies, and sends the jobs. */
   async #run(): Promise<void> {
     do {
-      await this.#owner.eventsHandled()
+      // The callbacks of all events that were received run first. So no event is late, and their reads are sent together.
+      await Promise.resolve()
       for (const { jobs, outcomes } of this.#replies.splice(0))
         for (const [i, job] of jobs.entries()) this.#finish(job, outcomes[i] as ReadOutcome)
       if (this.#owner.signal.aborted) return
