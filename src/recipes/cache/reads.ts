@@ -189,14 +189,10 @@ export class Reads {
       this.#adapt(jobs, outcomes)
       this.#replies.push({ jobs, outcomes })
     } catch (error) {
-      if (error === LOST) {
-        this.#batch = Math.max(1, jobs.length >> 1)
-        this.#repeat(jobs)
-      } else if (jobs.length > 1 && isCode(error, 'REPLYTOOLARGE', 'REQUESTTOOLARGE', 'UNIMPLEMENTED')) {
+      if (error === LOST) this.#repeat(jobs, jobs.length >> 1)
+      else if (jobs.length > 1 && isCode(error, 'REPLYTOOLARGE', 'REQUESTTOOLARGE', 'UNIMPLEMENTED')) {
         if (isCode(error, 'UNIMPLEMENTED')) this.#readsOne = true
-        for (const { kind, path } of jobs) this.#alone[kind].add(path)
-        this.#batch = 1
-        this.#repeat(jobs)
+        this.#repeat(jobs, 1)
       } else if (isCode(error, 'NONODE', 'NOAUTH', 'REPLYTOOLARGE')) {
         this.#replies.push({ jobs, outcomes: [error] })
       } else throw error
@@ -206,8 +202,13 @@ export class Reads {
     this.#wake()
   }
 
-  #repeat(jobs: readonly ReadJob[]): void {
-    for (const job of jobs) job.isSent = false
+  /** @param batch how many of them may be read at once. The size that other nodes allow says nothing of those read alone */
+  #repeat(jobs: readonly ReadJob[], batch: number): void {
+    this.#batch = batch
+    for (const job of jobs) {
+      job.isSent = false
+      if (batch === 1) this.#alone[job.kind].add(job.path)
+    }
     this.#queue.push(...jobs)
   }
 

@@ -25,7 +25,7 @@ export const recipes: readonly PlantedBug[] = [
     file: 'src/recipes/cache/reads.ts',
     caughtBy: 'test/recipes/cache/cache-sizes.test.ts',
     bug: 'a cache reads together again what was too large together, and so loses each new connection',
-    from: `        for (const { kind, path } of jobs) this.#alone[kind].add(path)
+    from: `      if (batch === 1) this.#alone[job.kind].add(job.path)
 `,
     to: '',
   },
