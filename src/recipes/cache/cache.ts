@@ -6,6 +6,7 @@ import { optionsProblem } from '../../options/checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client, State, WatchEvent } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
+import { Followed } from '../node/followed.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { RecipeError } from '../node/recipe-error.ts'
@@ -24,8 +25,6 @@ import { Keeper } from './keeper.ts'
 import { Reads } from './reads.ts'
 import { TreeWatch } from './tree-watch.ts'
 
-type Listener = (change: CacheChange) => unknown
-
 /**
  * A local copy of a node, its children or its subtree, which follows the tree until the cache is closed or the session
  * ends. It needs one watch on servers from 3.6 on. On older servers it needs one or two watches for each node.
@@ -40,7 +39,7 @@ type Listener = (change: CacheChange) => unknown
  * settings.get('/settings/colour')?.data?.toString() // => 'blue'
  * settings.children('/settings') // => ['colour']
  */
-export class Cache implements AsyncDisposable, Iterable<CacheNode> {
+export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> {
   /** The client whose session keeps the copy up to date. */
   readonly client: Client
   /** The node at the top of the copy. */
@@ -75,8 +74,11 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
       optionsProblem(options, cacheOptionChecks) ?? previousProblem(client, path, options),
     )
     const { depth = Infinity, paths, data = true, codec, maxBytes = Infinity, previous, signal } = options
+    const changes = new Changes(client, path)
+    super(changes.listeners)
     this.client = client
     this.path = path
+    this.#changes = changes
     this.#maxBytes = maxBytes
     this.#ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
     // Not every caller waits for it.
@@ -86,7 +88,6 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
       signal: this.#scope.signal,
       onFailure: (error: unknown) => this.#fail(error),
     }
-    this.#changes = new Changes(client, path)
     this.#reads = new Reads({
       ...owner,
       apply: (job, outcome) => this.#keeper.apply(job, outcome),
@@ -225,43 +226,9 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * await changes.next().then(({ value }) => value?.type) // => 'created'
    * await changes.next().then(({ value }) => value?.type) // => 'changed'
    */
-  changes(options: CacheChangesOptions = {}): Iteration<CacheChange> {
+  override changes(options: CacheChangesOptions = {}): Iteration<CacheChange> {
     const nodes = this.#closed === undefined ? this[Symbol.iterator]() : this.#nodes([])
     return this.#changes.read(checked('changes', this.path, options, changesOptionChecks), nodes)
-  }
-
-  /**
-   * Calls the listener with each change from now on. The option `onUncaughtError` of the client gets the errors that it
-   * throws, and the error that ends the cache, unless that is the end of the session. Registering the same function
-   * again has no effect.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * await using cache = new Cache(zk, '/app')
-   * await cache.ready
-   * const change = new Promise<string>(resolve => cache.on('change', ({ type, path }) => resolve(`${type} ${path}`)))
-   * await other.create('/app')
-   * await change // => 'created /app'
-   */
-  on(event: 'change', listener: Listener): this {
-    this.#changes.listeners.on(event, listener)
-    return this
-  }
-
-  /**
-   * Removes a listener that {@link on} registered.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * await using cache = new Cache(zk, '/app')
-   * const heard: string[] = []
-   * const listener = ({ path }: CacheChange) => heard.push(path)
-   * cache.on('change', listener).off('change', listener)
-   * await zk.create('/app')
-   * await cache.ready
-   * heard // => []
-   */
-  off(event: 'change', listener: Listener): this {
-    this.#changes.listeners.off(event, listener)
-    return this
   }
 
   /** @internal Calls the follower from now on. */
@@ -288,14 +255,9 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * cache.state // => 'closed'
    * cache.get('/app')?.data?.toString() // => 'on'
    */
-  close(): Promise<void> {
+  override close(): Promise<void> {
     this.#end(undefined)
     return this.#closed ?? Promise.resolve()
-  }
-
-  /** Calls {@link close}, at the end of an `await using` block. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   readonly #onState = (state: State): void => {

@@ -7,6 +7,7 @@ import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import { Follower } from '../node/follower.ts'
+import { Followed } from '../node/followed.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { readWatched, type Seen } from '../node/read-with-watch.ts'
 import { namesOf, sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
@@ -60,7 +61,7 @@ class Leadership extends QueueLock {
  * const leader = await new LeaderElection(other, '/election').leader()
  * leader?.id // => 'host-1'
  */
-export class LeaderElection implements AsyncDisposable {
+export class LeaderElection extends Followed<Participant | null> {
   /** The client whose session takes part. */
   readonly client: Client
   /** The directory in which each participant has a node. */
@@ -71,15 +72,18 @@ export class LeaderElection implements AsyncDisposable {
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: LockOptions = {}) {
     checkArguments('LeaderElection', client, path, optionsProblem(options, lockOptionChecks))
-    this.client = client
-    this.path = path
-    this.#leadership = new Leadership(client, path, options)
-    this.#changes = new Follower(
-      this.#leadership.queue.client,
+    const leadership = new Leadership(client, path, options)
+    const changes = new Follower<{ readonly leader: Participant | null }, Participant | null>(
+      leadership.queue.client,
       path,
       signal => this.#watchLeader(signal),
       (before, { leader }) => (before !== undefined && before.leader?.path === leader?.path ? undefined : leader),
     )
+    super(changes)
+    this.client = client
+    this.path = path
+    this.#leadership = leadership
+    this.#changes = changes
   }
 
   /**
@@ -186,39 +190,8 @@ export class LeaderElection implements AsyncDisposable {
    *   break
    * }
    */
-  changes(options: SignalOption = {}): Iteration<Participant | null> {
+  override changes(options: SignalOption = {}): Iteration<Participant | null> {
     return this.#changes.read(options)
-  }
-
-  /**
-   * Calls the listener with each new leader after this call, or with null if there is none any more. Registering the
-   * same function again has no effect. Errors that the listener throws are passed to the option `onUncaughtError` of
-   * the client. So is an error of a read, for example NOAUTH, which also removes the listeners.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * await using election = new LeaderElection(zk, '/election', { id: 'host-1' })
-   * const elected = new Promise<Participant | null>(resolve => election.on('change', resolve))
-   * await using held = await election.campaign()
-   * await elected.then(leader => leader?.id) // => 'host-1'
-   */
-  on(event: 'change', listener: (leader: Participant | null) => unknown): this {
-    this.#changes.on(event, listener)
-    return this
-  }
-
-  /**
-   * Removes a listener that {@link on} registered. The watch goes with the last one.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * const leaders: unknown[] = []
-   * const listener = (leader: Participant | null) => leaders.push(leader)
-   * const election = new LeaderElection(zk, '/election').on('change', listener).off('change', listener)
-   * await election.campaign().then(held => held.release())
-   * leaders // => []
-   */
-  off(event: 'change', listener: (leader: Participant | null) => unknown): this {
-    this.#changes.off(event, listener)
-    return this
   }
 
   /**
@@ -229,14 +202,9 @@ export class LeaderElection implements AsyncDisposable {
    * await election.close()
    * await election.leader() // throws CLOSED
    */
-  close(): Promise<void> {
+  override close(): Promise<void> {
     this.#changes.close()
     return Promise.resolve()
-  }
-
-  /** Calls {@link close}, at the end of an `await using` block. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   #refuseIfClosed(op: string): void {

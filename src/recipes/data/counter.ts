@@ -6,6 +6,7 @@ import type { Client, SignalOption } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import type { WaitOptions } from '../node/cancellable.ts'
 import { Follower } from '../node/follower.ts'
+import { Followed } from '../node/followed.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { RecipeError } from '../node/recipe-error.ts'
 import { formats, rangeProblem, type CounterFormat } from './counter-format.ts'
@@ -49,7 +50,7 @@ const counterChecks: Checks<CounterOptions> = {
  * await Promise.all([orders.increment(), orders.add(2)])
  * await orders.get() // => 3n
  */
-export class Counter implements AsyncDisposable {
+export class Counter extends Followed<bigint> {
   /** The node that holds the number. */
   readonly path: string
   /** How the node holds the number. */
@@ -62,18 +63,20 @@ export class Counter implements AsyncDisposable {
   constructor(client: Client, path: string, options: CounterOptions = {}) {
     checkArguments('Counter', client, path, optionsProblem(options, counterChecks))
     const { format = 'int64', initial = 0, acl } = options
-    this.path = path
-    this.format = format
-    this.#initial = BigInt(initial)
-    const problem = rangeProblem(format, this.#initial)
-    if (problem !== undefined) throw badArguments('Counter', path, `initial: ${problem}`)
-    this.#value = new SharedValue(client, path, { acl })
     const view = client.chroot('/')
     const read = async (signal: AbortSignal) => {
       const { value, changed } = await readIdentified(view, path, null, signal)
       return { value: this.#decode(value.value), changed }
     }
-    this.#changes = new Follower(view, path, read, (before, after) => (before === after ? undefined : after))
+    const changes = new Follower(view, path, read, (before, after: bigint) => (before === after ? undefined : after))
+    super(changes)
+    this.path = path
+    this.format = format
+    this.#initial = BigInt(initial)
+    const problem = rangeProblem(format, this.#initial)
+    if (problem !== undefined) throw badArguments('Counter', path, `initial: ${problem}`)
+    this.#changes = changes
+    this.#value = new SharedValue(client, path, { acl })
     const numberIn = (data: VersionedData) => {
       try {
         return this.#decode(data)
@@ -170,38 +173,8 @@ export class Counter implements AsyncDisposable {
    *   break
    * }
    */
-  changes(options: SignalOption = {}): Iteration<bigint> {
+  override changes(options: SignalOption = {}): Iteration<bigint> {
     return this.#changes.read(options)
-  }
-
-  /**
-   * Calls the listener with each new value after this call. Treats errors as {@link SharedValue.on} does. RecipeError
-   * UNSUPPORTED, which means that the node's data has another format, is an error of a read.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * await using orders = new Counter(zk, '/orders')
-   * const next = new Promise(resolve => orders.on('change', resolve))
-   * await orders.set(7)
-   * await next // => 7n
-   */
-  on(event: 'change', listener: (value: bigint) => unknown): this {
-    this.#changes.on(event, listener)
-    return this
-  }
-
-  /**
-   * Removes a listener that {@link on} registered. The watch goes with the last one.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * const values: bigint[] = []
-   * const listener = (value: bigint) => values.push(value)
-   * const orders = new Counter(zk, '/orders').on('change', listener).off('change', listener)
-   * await orders.increment()
-   * values // => []
-   */
-  off(event: 'change', listener: (value: bigint) => unknown): this {
-    this.#changes.off(event, listener)
-    return this
   }
 
   /**
@@ -211,14 +184,9 @@ export class Counter implements AsyncDisposable {
    * await orders.close()
    * await orders.increment() // throws CLOSED
    */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.#changes.close()
     await this.#value.close()
-  }
-
-  /** Calls {@link close}, at the end of an `await using` block. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   async #add(op: string, delta: bigint | number, options: WaitOptions): Promise<bigint> {

@@ -11,6 +11,7 @@ import { closed } from '../node/closed.ts'
 import { Conversion, type Written } from '../node/codec.ts'
 import { ensureParent } from '../node/ensure-directory.ts'
 import { Follower } from '../node/follower.ts'
+import { Followed } from '../node/followed.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { readWatched, type Seen } from '../node/read-with-watch.ts'
 import { MarkedMulti } from './marked-multi.ts'
@@ -29,7 +30,7 @@ import { valueChecks, type SharedValueOptions, type VersionedData } from './shar
  * await value.compareAndSet(written, 'c')
  * await value.compareAndSet(written, 'd') // => null
  */
-export class SharedValue<T = Buffer | null, In = Written<T>> implements AsyncDisposable {
+export class SharedValue<T = Buffer | null, In = Written<T>> extends Followed<VersionedData<T>> {
   /** The node that holds the value. */
   readonly path: string
   readonly #client: Client
@@ -52,20 +53,23 @@ export class SharedValue<T = Buffer | null, In = Written<T>> implements AsyncDis
   constructor(client: Client, path: string, options: SharedValueOptions<T, In> = {}) {
     checkArguments('SharedValue', client, path, optionsProblem(options, valueChecks))
     const { codec, initial, acl } = options
-    this.path = path
-    this.#client = client.chroot('/')
-    this.#conversion = new Conversion('SharedValue', path, codec)
-    this.#initial = this.#conversion.encodeOption('initial', initial)
-    this.#acl = copyOfACL(acl)
-    this.#changes = new Follower(
-      this.#client,
+    const view = client.chroot('/')
+    const changes = new Follower<IdentifiedData<T>, VersionedData<T>>(
+      view,
       path,
       async signal => {
-        const { value, changed } = await readIdentified(this.#client, path, this.#initial, signal)
+        const { value, changed } = await readIdentified(view, path, this.#initial, signal)
         return { value: { id: value.id, value: this.#decoded(value.value) }, changed }
       },
       (before, { id, value }) => (before?.id === id ? undefined : value),
     )
+    super(changes)
+    this.path = path
+    this.#client = view
+    this.#changes = changes
+    this.#conversion = new Conversion('SharedValue', path, codec)
+    this.#initial = this.#conversion.encodeOption('initial', initial)
+    this.#acl = copyOfACL(acl)
   }
 
   /**
@@ -187,42 +191,8 @@ export class SharedValue<T = Buffer | null, In = Written<T>> implements AsyncDis
    *   break
    * }
    */
-  changes(options: SignalOption = {}): Iteration<VersionedData<T>> {
+  override changes(options: SignalOption = {}): Iteration<VersionedData<T>> {
     return this.#changes.read(options)
-  }
-
-  /**
-   * Calls the listener with each new value after this call: call {@link get} next to miss none. Registering the same
-   * function again has no effect.
-   *
-   * Errors that the listener throws are passed to the option `onUncaughtError` of the client. So is an error of a read,
-   * for example NOAUTH or UNSUPPORTED, which also removes the listeners.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * const colour = new SharedValue(zk, '/colour')
-   * const next = new Promise<VersionedData>(resolve => colour.on('change', resolve))
-   * await colour.set('blue')
-   * await next.then(({ data }) => data?.toString()) // => 'blue'
-   * await colour.close()
-   */
-  on(event: 'change', listener: (value: VersionedData<T>) => unknown): this {
-    this.#changes.on(event, listener)
-    return this
-  }
-
-  /**
-   * Removes a listener that {@link on} registered. The watch goes with the last one.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * const versions: unknown[] = []
-   * const listener = ({ version }: VersionedData) => versions.push(version)
-   * const colour = new SharedValue(zk, '/colour').on('change', listener).off('change', listener)
-   * await colour.set('blue')
-   * versions // => []
-   */
-  off(event: 'change', listener: (value: VersionedData<T>) => unknown): this {
-    this.#changes.off(event, listener)
-    return this
   }
 
   /**
@@ -233,14 +203,9 @@ export class SharedValue<T = Buffer | null, In = Written<T>> implements AsyncDis
    * await colour.close()
    * await colour.get() // throws CLOSED
    */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.#changes.close()
     await this.#removals
-  }
-
-  /** Calls {@link close}, at the end of an `await using` block. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   #decoded({ data, version }: VersionedData): VersionedData<T> {

@@ -7,6 +7,7 @@ import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { closed } from '../node/closed.ts'
 import { Conversion, type Written } from '../node/codec.ts'
+import { Followed } from '../node/followed.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { isSameData, isSameNode, isSameState } from '../node/same-state.ts'
 import { ChildrenView, type ChildNodes } from './children-view.ts'
@@ -28,7 +29,7 @@ import { startAll } from './session-work.ts'
  * await group.start(zk)
  * group.members.map(({ id, data }) => `${id} ${data}`) // => ['host-1 eu']
  */
-export class Membership<T = Buffer | null, In = Written<T>> implements AsyncDisposable {
+export class Membership<T = Buffer | null, In = Written<T>> extends Followed<MembershipChange<T>> {
   /** The directory in which each member has a node. */
   readonly path: string
   readonly #options: Pick<MembershipOptions, 'dialect' | 'acl' | 'observer'>
@@ -47,12 +48,14 @@ export class Membership<T = Buffer | null, In = Written<T>> implements AsyncDisp
     const problem = pathProblem(path) ?? optionsProblem(options, membershipChecks) ?? memberProblem(path, options)
     if (problem !== undefined) throw badArguments('Membership', path, problem)
     const { id, data, codec, acl, dialect, observer } = options
+    const view = new ChildrenView<MembershipChange<T>>(path, (before, after) => this.#changeOf(before, after))
+    super(view.changes)
     this.path = path
+    this.#view = view
     this.#options = { dialect, observer, acl: copyOfACL(acl) }
     this.#conversion = new Conversion('Membership', path, codec)
     this.#id = id
     this.#data = observer === true ? null : this.#conversion.encodeOption('data', data)
-    this.#view = new ChildrenView(path, (before, after) => this.#changeOf(before, after))
   }
 
   /** The id of this member; undefined for an observer, and before {@link start} if none was given. */
@@ -116,7 +119,7 @@ export class Membership<T = Buffer | null, In = Written<T>> implements AsyncDisp
 
   /**
    * Yields first all present members, as joined, and then each change. A slow reader gets several changes as one. Goes on
-   * in the next session.
+   * in the next session. For a listener, the first {@link start} is a change.
    * @throws ZooKeeperError BADARGUMENTS; when iterating: the signal's reason
    * @example
    * await using group = new Membership('/workers', { id: 'host-1' })
@@ -126,39 +129,8 @@ export class Membership<T = Buffer | null, In = Written<T>> implements AsyncDisp
    *   break
    * }
    */
-  changes(options: SignalOption = {}): Iteration<MembershipChange<T>> {
+  override changes(options: SignalOption = {}): Iteration<MembershipChange<T>> {
     return this.#view.changes.read(options)
-  }
-
-  /**
-   * Calls the listener with each change of {@link members} after this call, in order. The first {@link start} is such a
-   * change. Registering the same function again has no effect. Errors that the listener throws are passed to the option
-   * `onUncaughtError` of the client.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * await using group = new Membership('/workers', { id: 'host-1' })
-   * const change = new Promise<MembershipChange>(resolve => group.on('change', resolve))
-   * await group.start(zk)
-   * await change.then(({ joined }) => joined.map(({ id }) => id)) // => ['host-1']
-   */
-  on(event: 'change', listener: (change: MembershipChange<T>) => unknown): this {
-    this.#view.changes.on(event, listener)
-    return this
-  }
-
-  /**
-   * Removes a listener that {@link on} registered.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * const changes: unknown[] = []
-   * const listener = (change: MembershipChange) => changes.push(change)
-   * await using group = new Membership('/workers').on('change', listener).off('change', listener)
-   * await group.start(zk)
-   * changes // => []
-   */
-  off(event: 'change', listener: (change: MembershipChange<T>) => unknown): this {
-    this.#view.changes.off(event, listener)
-    return this
   }
 
   /**
@@ -171,14 +143,9 @@ export class Membership<T = Buffer | null, In = Written<T>> implements AsyncDisp
    * await group.close()
    * await zk.exists('/workers/host-1') // => null
    */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([this.#view.close(), this.#node?.close()])
-  }
-
-  /** Calls {@link close}, at the end of an `await using` block. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   #newNode(client: Client): PersistentEphemeral {

@@ -5,6 +5,7 @@ import { aPositiveInteger, mustBe, type Checks } from '../../options/checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { Followed } from '../node/followed.ts'
 import type { Iteration } from '../node/publisher.ts'
 import { ChildrenView } from './children-view.ts'
 import type { ServiceInstance } from './service-instance.ts'
@@ -73,7 +74,7 @@ interface Errors {
  * const provider: ServiceProvider = await services.provider('api')
  * provider.choose()?.address // => '10.0.0.1'
  */
-export class ServiceProvider<P = unknown> implements AsyncDisposable {
+export class ServiceProvider<P = unknown> extends Followed<ServiceInstance<P>[]> {
   /** The node of the service, below that of all services. */
   readonly path: string
   readonly #options: ServiceProviderOptions<P>
@@ -98,14 +99,16 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
     decode: (data: Buffer | null) => ServiceInstance<P>,
     onClose: () => void,
   ) {
+    const view = new ChildrenView<ServiceInstance<P>[]>(path, (before, after) =>
+      before === after ? undefined : this.#instancesIn(after.values()),
+    )
+    super(view.changes)
     this.path = path
+    this.#view = view
     this.#client = client
     this.#options = { ...options }
     this.#decodeData = decode
     this.#onClose = onClose
-    this.#view = new ChildrenView(path, (before, after) =>
-      before === after ? undefined : this.#instancesIn(after.values()),
-    )
   }
 
   /** All instances, also those that are down or not enabled. The list is kept up to date while the session lasts. */
@@ -190,43 +193,8 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
    *   break
    * }
    */
-  changes(options: SignalOption = {}): Iteration<ServiceInstance<P>[]> {
+  override changes(options: SignalOption = {}): Iteration<ServiceInstance<P>[]> {
     return this.#view.changes.read(options)
-  }
-
-  /**
-   * Calls the listener with all instances after each change. Registering the same function again has no effect. Errors
-   * that the listener throws are passed to the option `onUncaughtError` of the client.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * await using services = new Services('/services')
-   * await services.start(zk)
-   * const provider = await services.provider('api')
-   * const change = new Promise<ServiceInstance[]>(resolve => provider.on('change', resolve))
-   * await services.register({ name: 'api', port: 8080 })
-   * await change.then(all => all.map(({ port }) => port)) // => [8080]
-   */
-  on(event: 'change', listener: (instances: ServiceInstance<P>[]) => unknown): this {
-    this.#view.changes.on(event, listener)
-    return this
-  }
-
-  /**
-   * Removes a listener that {@link on} registered.
-   * @throws ZooKeeperError BADARGUMENTS
-   * @example
-   * await using services = new Services('/services')
-   * await services.start(zk)
-   * const changes: unknown[] = []
-   * const listener = (instances: ServiceInstance[]) => changes.push(instances)
-   * const provider = await services.provider('api')
-   * provider.on('change', listener).off('change', listener)
-   * await services.register({ name: 'api', port: 8080 })
-   * changes // => []
-   */
-  off(event: 'change', listener: (instances: ServiceInstance<P>[]) => unknown): this {
-    this.#view.changes.off(event, listener)
-    return this
   }
 
   /**
@@ -239,14 +207,9 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
    * await provider.close()
    * await provider.changes().next() // => { value: undefined, done: true }
    */
-  close(): Promise<void> {
+  override close(): Promise<void> {
     this.#onClose()
     return this.#view.close()
-  }
-
-  /** Calls {@link close}, at the end of an `await using` block. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   /** @internal Follows the service in this session. */
