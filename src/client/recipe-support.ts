@@ -5,7 +5,8 @@ import { uuidFrom } from '../runtime/uuid.ts'
 import { LeaderCheck } from '../session/leader-check.ts'
 import { newWatch } from '../session/watches/one-shot-watches.ts'
 import { WATCHES_TOGETHER } from '../session/watches/watch-manager.ts'
-import type { WatchCallback } from '../session/watches/watch-event.ts'
+import type { WatchCallback, WatchEvent } from '../session/watches/watch-event.ts'
+import { EventQueue, type Watcher } from '../session/watches/watcher.ts'
 import { internals, type Client } from './client.ts'
 import { openACL } from './acl.ts'
 import { Pace, pauseInSession } from './pace.ts'
@@ -95,6 +96,38 @@ export function watchTogether(
   if (session.usableConnection?.version.lacks(WATCHES_TOGETHER) === true) return undefined
   const watches = nodes.map(({ path, callback, signal }) => newWatch(callback, path, root.add(path), signal, view))
   return session.watches.watchTogether(watches, zxid)
+}
+
+/** As `addWatch()`, but calls back with each event, in order with the callbacks of one-shot watches and with replies. */
+export function watchTree(
+  client: Client,
+  path: string,
+  recursive: boolean,
+  signal: AbortSignal,
+  callback: WatchCallback,
+): Promise<Watcher> {
+  const { session, root, view } = client[internals]()
+  const subscription = {
+    serverPath: root.add(path),
+    mode: recursive ? ('persistentRecursive' as const) : ('persistent' as const),
+    queue: new CallingQueue(path, event => session.callbacks.later(callback, event)),
+    show: (serverPath: string) => root.strip(serverPath),
+    view,
+  }
+  return session.watches.add(path, subscription, signal)
+}
+
+class CallingQueue extends EventQueue {
+  readonly #callback: WatchCallback
+
+  constructor(path: string, callback: WatchCallback) {
+    super(path, 0)
+    this.#callback = callback
+  }
+
+  override push(event: WatchEvent): void {
+    this.#callback(event)
+  }
 }
 
 /**

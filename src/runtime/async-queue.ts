@@ -52,13 +52,6 @@ export class AsyncQueue<T> implements AsyncIterator<T, undefined>, AsyncIterable
     else reader.resolve({ value, done: false })
   }
 
-  /** Takes the values that wait. */
-  takeAll(): T[] {
-    const values = this.#values.slice(this.#first)
-    this.clear()
-    return values
-  }
-
   /** Drops the values that wait. */
   clear(): void {
     this.#values = []

@@ -1,7 +1,7 @@
 // The watch of one cache. Servers from 3.6 on have one persistent watch for the whole tree. On older ones each read sets
 // a one-shot watch.
 import type { Client, Watcher, WatchEvent } from '../../client/index.ts'
-import { callLater, unlessRefused } from '../../client/recipe-support.ts'
+import { unlessRefused, watchTree } from '../../client/recipe-support.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 
 /** The parts of a cache that its watch uses. */
@@ -26,16 +26,12 @@ export class TreeWatch {
    */
   async start(path: string, recursive: boolean): Promise<boolean> {
     const { client, signal } = this.#owner
-    // The few events that arrive before the watcher passes them on must not be replaced by a resync.
-    const options = { recursive, capacity: Infinity, signal }
-    const setting = retryUntilDone(client, () => client.addWatch(path, options), { signal })
-    this.#watcher = await unlessRefused(setting, 'UNIMPLEMENTED')
-    // In order with the callbacks of one-shot watches, and with replies.
-    this.#watcher?.passTo(event => callLater(client, () => this.onEvent(event)))
+    const set = () => watchTree(client, path, recursive, signal, this.onEvent)
+    this.#watcher = await unlessRefused(retryUntilDone(client, set, { signal }), 'UNIMPLEMENTED')
     return this.#watcher !== undefined
   }
 
-  /** Handles the event of any watch of the cache. The callback of all one-shot watches. */
+  /** Handles the event of any watch of the cache. The callback of all of them. */
   readonly onEvent = (event: WatchEvent): void => {
     if (this.#owner.signal.aborted) return
     try {

@@ -6,7 +6,6 @@ import type { WatchEvent } from './watch-event.ts'
 export class EventQueue extends AsyncQueue<WatchEvent> {
   readonly #path: string
   readonly #capacity: number
-  #callback: ((event: WatchEvent) => void) | undefined
 
   constructor(path: string, capacity: number) {
     super()
@@ -14,14 +13,7 @@ export class EventQueue extends AsyncQueue<WatchEvent> {
     this.#capacity = capacity
   }
 
-  /** Calls back with the events that wait, and with each later one, instead of keeping them for a reader. */
-  passTo(callback: (event: WatchEvent) => void): void {
-    this.#callback = callback
-    for (const event of this.takeAll()) callback(event)
-  }
-
   override push(event: WatchEvent): void {
-    if (this.#callback !== undefined && !this.hasEnded) return this.#callback(event)
     if (this.size < this.#capacity || event.type === 'Session') return super.push(event)
     this.clear()
     super.push({ type: 'resync', state: event.state, path: this.#path })
@@ -94,11 +86,6 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
   async close(): Promise<void> {
     void this.#queue.return()
     await (this.#closed ??= this.#close())
-  }
-
-  /** @internal See {@link EventQueue.passTo}. */
-  passTo(callback: (event: WatchEvent) => void): void {
-    this.#queue.passTo(callback)
   }
 
   /** @internal Ends the stream as {@link close} does, but with the reason as an error. */

@@ -40,8 +40,8 @@ export const recipes: readonly PlantedBug[] = [
     file: 'src/recipes/cache/tree-watch.ts',
     caughtBy: 'test/recipes/cache/event-order.test.ts',
     bug: 'a cache applies replies before the events that came first',
-    from: 'passTo(event => callLater(client, () => this.onEvent(event)))',
-    to: 'passTo(event => setImmediate(() => this.onEvent(event)))',
+    from: 'watchTree(client, path, recursive, signal, this.onEvent)',
+    to: 'watchTree(client, path, recursive, signal, event => setImmediate(() => this.onEvent(event)))',
   },
   {
     file: 'src/recipes/coordination/barrier.ts',
