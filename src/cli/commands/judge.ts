@@ -88,7 +88,9 @@ export const judge = command({
         continue
       }
       const until = context.clock.now() + SHRINKING
-      const again = trialsOf(context, patience / 4)
+      // A slow machine must not look like a program that is stuck.
+      const slowest = Math.max(...[...passed, result].map(each => each.slowest))
+      const again = trialsOf(context, patience * Math.min(1, Math.max(1 / 4, 4 * slowest)))
       const smallest = await shrink({ result, finding }, counted, plan =>
         context.clock.now() < until ? again(plan) : undefined,
       )

@@ -31,6 +31,8 @@ export interface TrialResult {
   /** How often it went from one copy to another that had waited for it, and the notifications of all that waited. */
   readonly handovers: number
   readonly notifications: number
+  /** The largest part of its time that was needed by something that must happen, and did: 1 or more if it came last. */
+  readonly slowest: number
 }
 
 /** The node of the lock. */
@@ -92,8 +94,15 @@ export class Trial {
   readonly #mustLose = new Set<Copy>()
   /** The faults that have happened. */
   readonly #done = new Set<PlannedFault>()
-  /** Replies that are held. */
-  #late: Fault[] = []
+  /** Replies that are held, or will be. */
+  #late: { readonly copy: Copy; readonly fault: Fault }[] = []
+  /** The sessions of processes that were killed. */
+  readonly #killed = new Set<bigint>()
+  /** The sessions that have created the persistent nodes. */
+  readonly #creators = new Map<string, bigint>()
+  /** The round after which a copy is not asked again. */
+  #lastRound: number
+  #slowest = 0
   /** What is planned for the next session of a copy that has none. */
   readonly #unarmed = new Map<Copy, (() => void)[]>()
   #found: Found | undefined
@@ -104,6 +113,7 @@ export class Trial {
   private constructor(options: TrialOptions) {
     this.#options = options
     this.#startedAt = options.clock.now()
+    this.#lastRound = options.plan.rounds
   }
 
   /** Runs a trial. @throws what the signal aborts with, or a CommandError if the program cannot be started */
@@ -113,7 +123,7 @@ export class Trial {
     const { plan } = options
     return {
       ...{ plan, findings, notifications: trial.#notifications },
-      ...{ rows: trial.#rows, grants: trial.#grants, handovers: trial.#handovers },
+      ...{ rows: trial.#rows, grants: trial.#grants, handovers: trial.#handovers, slowest: trial.#slowest },
     }
   }
 
@@ -124,7 +134,9 @@ export class Trial {
     this.#server = server
     try {
       await this.#start(server)
-      await this.#rounds()
+      for (const copy of this.#copies) await this.#askAgain(copy)
+      await this.#untilIdle()
+      if (this.#done.size > 0) await this.#lockOnceMore()
       return await this.#end(server)
     } catch (error) {
       if (error instanceof Found) return [error.finding]
@@ -165,8 +177,23 @@ export class Trial {
     })
   }
 
-  async #rounds(): Promise<void> {
-    for (const copy of this.#copies) await this.#askAgain(copy)
+  /**
+   * Lets a copy lock after all others, because what a killed copy has left keeps it out. No other copy may have waited for the
+   * lock at that time.
+   */
+  async #lockOnceMore(): Promise<void> {
+    const idle = this.#copies.filter(({ state }) => state === 'idle')
+    const isHit = ({ number }: Copy) => [...this.#done].some(({ copy }) => copy === number)
+    const [copy] = [...idle.filter(each => !isHit(each)), ...idle, ...this.#copies]
+    if (copy === undefined) return
+    if (copy.state === 'ended') await this.#startAgain(copy)
+    copy.round = this.#lastRound++
+    await this.#askAgain(copy)
+    await this.#untilIdle()
+  }
+
+  /** Lets the copies lock in turn, until each has had all its rounds. */
+  async #untilIdle(): Promise<void> {
     for (;;) {
       await this.#checkLoss()
       if (this.#copies.every(({ state }) => state === 'idle' || state === 'ended')) return
@@ -174,7 +201,8 @@ export class Trial {
         ms: this.#options.patience,
         // Who still talks to the servers may only be slow.
         mayExtend: true,
-        otherwise: () => new Found('stuck', `${this.#named('waiting')} waits, and nobody holds the lock`),
+        otherwise: () =>
+          new Found('stuck', `${this.#named('waiting')} waits, and nobody holds the lock${this.#leftByKilled}`),
       })
       const holder = this.#holder
       if (holder === undefined) continue
@@ -213,7 +241,7 @@ export class Trial {
 
   /** Tells an idle copy to lock, if it has another round. */
   async #askAgain(copy: Copy): Promise<void> {
-    if (copy.state !== 'idle' || copy.round >= this.#options.plan.rounds) return
+    if (copy.state !== 'idle' || copy.round >= this.#lastRound) return
     copy.round++
     await this.#happens('asks', copy)
     this.#order(copy, 'lock', 'waiting')
@@ -228,20 +256,33 @@ export class Trial {
 
   /** Waits until the copies that wait have sent all that they send. */
   async #settled(): Promise<void> {
-    const { clock } = this.#options
-    const isQuiet = () =>
-      this.#copies.every(
-        ({ state, activeAt }) => (state !== 'waiting' && state !== 'leaving') || clock.now() - activeAt >= QUIET,
-      )
-    const isHeld = () => this.#late.some(({ isHolding }) => isHolding)
-    await this.#until(() => isQuiet() || isHeld(), { ms: MOST_UNQUIET })
-    if (isHeld() && this.#holder === undefined) this.#releaseLate()
+    const isHeld = () => this.#holder !== undefined && this.#late.some(({ fault }) => fault.isHolding)
+    await this.#until(() => this.#isQuiet || isHeld(), { ms: MOST_UNQUIET })
   }
 
-  #releaseLate(): void {
-    const held = this.#late.filter(({ isHolding }) => isHolding)
+  get #isQuiet(): boolean {
+    const now = this.#options.clock.now()
+    return this.#copies.every(
+      ({ state, activeAt }) => (state !== 'waiting' && state !== 'leaving') || now - activeAt >= QUIET,
+    )
+  }
+
+  /** Sends the replies that are held and that concern these copies. */
+  #releaseLate(concerns: (copy: Copy) => boolean = () => true): void {
+    const held = this.#late.filter(({ copy, fault }) => fault.isHolding && concerns(copy))
     this.#late = this.#late.filter(each => !held.includes(each))
-    for (const each of held) each.release()
+    for (const { fault } of held) fault.release()
+  }
+
+  /**
+   * Sends replies whose delay would keep the lock from all copies, as if the program were stuck.
+   * @param waited for how long the judge has waited for something, in milliseconds
+   */
+  #releaseWhatBlocks(waited: number): void {
+    // A slow program may send its request after the judge has stopped waiting for it, or only when it unlocks.
+    this.#releaseLate(({ state }) => state === 'leaving')
+    if (this.#holder !== undefined || this.#count('leaving') > 0) return
+    if (this.#isQuiet || waited >= MOST_UNQUIET) this.#releaseLate()
   }
 
   /** Lets the faults of a moment happen. */
@@ -271,7 +312,7 @@ export class Trial {
         return
       case 'kill':
         await copy.kill()
-        server.expireSession(copy.session)
+        this.#expireAll(copy.sessions)
         return this.#settled()
       case 'restart':
         return this.#restart(copy)
@@ -288,19 +329,44 @@ export class Trial {
   }
 
   async #restart(copy: Copy): Promise<void> {
-    const { session, round } = copy
+    const { round } = copy
+    const sessions = [...copy.sessions]
     await copy.kill()
+    await this.#startAgain(copy)
+    copy.round = round
+    this.#order(copy, 'lock', 'waiting')
+    await this.#settled()
+    this.#note(copy, 'judge', 'the old session expires')
+    this.#expireAll(sessions)
+    await this.#settled()
+  }
+
+  async #startAgain(copy: Copy): Promise<void> {
     await copy.start()
     await this.#until(() => copy.state !== 'starting', {
       ms: STARTS_PER_PATIENCE * this.#options.patience,
       otherwise: () => new Found('failed', `copy ${copy.number} did not print "ready" after its restart`),
     })
-    copy.round = round
-    this.#order(copy, 'lock', 'waiting')
-    await this.#settled()
-    this.#note(copy, 'judge', 'the old session expires')
-    this.#server?.expireSession(session)
-    await this.#settled()
+  }
+
+  /** Ends the sessions of a process that was killed. It may have had several at once. */
+  #expireAll(sessions: Iterable<bigint>): void {
+    for (const session of sessions) {
+      this.#killed.add(session)
+      this.#server?.expireSession(session)
+    }
+  }
+
+  /** Names what copies that were killed have left: the end of a session removes no persistent node. */
+  get #leftByKilled(): string {
+    const paths = [...(this.#server?.snapshot().nodes.keys() ?? [])]
+    return [...this.#creators]
+      .filter(([path, session]) => this.#killed.has(session) && !paths.some(each => each.startsWith(`${path}/`)))
+      .map(
+        ([path, session]) =>
+          `; copy ${this.#copyOf(session)?.number} was killed, and its persistent node ${path} is left`,
+      )
+      .join('')
   }
 
   /** Plans a reply that is lost or late, for the session of the copy. */
@@ -308,7 +374,7 @@ export class Trial {
     const server = this.#server as Server
     const arm = () => {
       const match = { session: copy.session }
-      if (isLate) this.#late.push(server.faults.hold(operation, match))
+      if (isLate) this.#late.push({ copy, fault: server.faults.hold(operation, match) })
       else server.faults.drop(operation, match)
     }
     if (copy.session !== 0n && this.#isAlive(copy.session)) arm()
@@ -444,26 +510,33 @@ export class Trial {
   }
 
   #committed({ session, opcode, changes }: TransactionRecord): void {
-    const name = (id: bigint) => this.#copies.find(copy => copy.sessions.has(id))
     if (opcode === opcodes.closeSession) {
       if (this.#closing.has(session)) return
       this.#expired.add(session)
-      const copy = name(session)
-      if (copy !== undefined) this.#note(copy, 'judge', 'its session has ended at the server')
+      const copy = this.#copyOf(session)
+      // The session of a process that was started again is another one.
+      if (copy !== undefined)
+        this.#note(copy, 'judge', `its ${session === copy.session ? '' : 'old '}session has ended at the server`)
       return
     }
     for (const { type, path } of changes) {
       const owner = this.#owners.get(path)
       if (type === eventTypes.NodeCreated) {
         const { ephemeralOwner = 0n } = this.#server?.snapshot().nodes.get(path)?.stat ?? {}
-        if (ephemeralOwner !== 0n) this.#owners.set(path, ephemeralOwner)
+        if (ephemeralOwner === 0n) this.#creators.set(path, session)
+        else this.#owners.set(path, ephemeralOwner)
       } else if (type === eventTypes.NodeDeleted) {
         this.#owners.delete(path)
-        const [by, of] = [name(session), owner === undefined ? undefined : name(owner)]
+        this.#creators.delete(path)
+        const [by, of] = [this.#copyOf(session), owner === undefined ? undefined : this.#copyOf(owner)]
         if (by !== undefined && of !== undefined && by !== of)
           this.#fail(new Found('foreign', `copy ${by.number} deletes ${path} of copy ${of.number}`))
       }
     }
+  }
+
+  #copyOf(session: bigint): Copy | undefined {
+    return this.#copies.find(({ sessions }) => sessions.has(session))
   }
 
   #endedWith(copy: Copy, status: number): void {
@@ -509,7 +582,11 @@ export class Trial {
       const until = Math.max(since, waiting.length === 0 ? since : active) + ms
       signal.throwIfAborted()
       if (this.#found !== undefined) throw this.#found
-      if (condition()) return
+      this.#releaseWhatBlocks(clock.now() - since)
+      if (condition()) {
+        if (otherwise !== undefined) this.#slowest = Math.max(this.#slowest, (clock.now() - since) / ms)
+        return
+      }
       if (clock.now() >= until) {
         if (otherwise === undefined) return
         throw otherwise()

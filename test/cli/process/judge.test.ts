@@ -8,18 +8,21 @@ import { PYTHON } from '../../../environment/needs.ts'
 import { CURATOR_JARS, provideCurator, provideKazoo } from '../../../environment/other-libraries.ts'
 import { openCapture } from '../../../site/capture/capture.ts'
 import { trialIn } from '../../../site/capture/trial-link.ts'
-import { zkwire, type Ended } from './program.ts'
+import { main, zkwire, type Ended } from './program.ts'
 
 const file = (name: string) => join(import.meta.dirname, 'judged', name)
 const java = (name: string) => javaCommand(new URL(`judged/${name}.java`, import.meta.url), { jars: CURATOR_JARS })
 const wrongPython = (mistake: string) => [PYTHON, file('wrong_locks.py'), mistake]
 const javaScript = (...args: string[]) => [process.execPath, '--import', 'tsx', file('zkwire-lock.ts'), ...args]
+const shell = ['sh', file('spin.sh'), `${process.execPath} ${main}`]
 
 interface Case {
   readonly title: string
   readonly program: () => readonly string[] | Promise<readonly string[]>
   readonly options: readonly string[]
   readonly kinds: readonly string[]
+  /** What the sentence about the mistake says too. */
+  readonly words?: RegExp
 }
 
 const WRONG: readonly Case[] = [
@@ -65,6 +68,14 @@ const WRONG: readonly Case[] = [
     program: () => java('WrongLock'),
     options: ['--faults', 'late', '--patience', '4'],
     kinds: ['stuck'],
+  },
+  {
+    // The copy that waits is killed too, and no copy has another round.
+    title: 'a node that outlives its owner, also if nobody waits for the lock (shell)',
+    program: () => shell,
+    options: ['--faults', 'kill', '--copies', '2', '--rounds', '1', '--patience', '4', '--allow', 'herd,order'],
+    kinds: ['stuck'],
+    words: /copy 1 was killed, and its persistent node \/judge\/lock is left$/,
   },
 ]
 
@@ -112,12 +123,13 @@ describe('zkwire judge', function () {
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  for (const { title, kinds } of WRONG)
+  for (const { title, kinds, words = /./ } of WRONG)
     it(`finds ${title}`, async () => {
       const { status, out, err } = (await results.get(title)) as Ended
       expect(status, out + err).to.equal(1)
       const found = JSON.parse(out) as { verdict: string; words: string; link: string; rows: { kind: string }[] }
       expect(found.verdict, out).to.be.oneOf([...kinds])
+      expect(found.words).to.match(words)
       expect(found.rows.map(({ kind }) => kind)).to.include.members(['sent', 'received', 'says', 'judge'])
       expect(readFileSync(join(folder, `${title}.svg`), 'utf8')).to.match(/^<svg [^]*<\/svg>\n$/)
       // The playground opens the saved trial: all of its frames, and the sentence about the mistake.
