@@ -80,6 +80,7 @@ export function captureOf(name: string, { rows: lines, about, isCut }: Rows): Ca
   const left = talking.length - shown.length
   const notes = [
     ...about,
+    ...(rows.some(({ copy }) => copy !== undefined) ? ['Each client is the copy of the program with its number.'] : []),
     ...(isCut
       ? [`Only the first ${LIMITS.frames.toLocaleString('en')} frames are shown: cut the file for later ones.`]
       : []),

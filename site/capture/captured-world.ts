@@ -7,6 +7,7 @@ import {
   type JournalEntry,
   type NodeChange,
   type Picture,
+  type SaidPicture,
 } from '../world/picture.ts'
 import { count, hex } from '../world/picture-of.ts'
 import type { Story } from '../world/story.ts'
@@ -22,6 +23,8 @@ const QUIET = 20
 const LONGEST_UNREST = 60_000
 /** How many entries of a journal are shown. */
 const JOURNAL = 50
+/** How many lines of the judge and the programs are shown below the stage. */
+const SAID = 3
 /** Where the timeout is in the answer to a connect request. */
 const TIMEOUT_AT = 8
 
@@ -34,6 +37,10 @@ interface Client {
   role: ClientPicture['role']
   session: bigint | undefined
   server: number | undefined
+  /** The last server that it was connected to. */
+  home: number | undefined
+  /** True until its session is known to have ended. A session outlives its connections. */
+  hasSession: boolean
   connection: number
   timeout: number
   /** When it sent its last frame. */
@@ -50,6 +57,9 @@ export class CapturedWorld implements ShownWorld {
   readonly #servers: Known[]
   readonly #holdings: { -readonly [K in keyof Holding]: Holding[K] }[] = []
   readonly #history: NodeChange[] = []
+  /** The last lines of the judge and of the programs, which had no frame between them. */
+  #said: SaidPicture[] = []
+  #isSaying = false
   /** How many steps and frames have happened. */
   #done = 0
   #shown = 0
@@ -62,7 +72,16 @@ export class CapturedWorld implements ShownWorld {
     this.#clients = capture.clients.map(client => ({
       ...client,
       ...{ process: 'starting', state: 'connecting', role: 'none', session: undefined, server: undefined },
-      ...{ connection: 0, timeout: 0, sentAt: 0, isClosing: false, unanswered: new Set(), journal: [] },
+      ...{
+        home: undefined,
+        hasSession: false,
+        connection: 0,
+        timeout: 0,
+        sentAt: 0,
+        isClosing: false,
+        unanswered: new Set(),
+        journal: [],
+      },
     }))
     while (this.#shown < frames && this.#next !== undefined) this.#happen()
   }
@@ -164,12 +183,13 @@ export class CapturedWorld implements ShownWorld {
         zxid: hex(zxid),
         nodes: [...nodes.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
         watches: watches.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
-        sessions: this.#clients.flatMap(({ id, session, timeout, server }) =>
-          session === undefined || server !== i + 1
+        sessions: this.#clients.flatMap(({ id, session, hasSession, timeout, server, home }) =>
+          session === undefined || !hasSession || home !== i + 1
             ? []
-            : [{ id: hex(session), client: id, timeout, isConnected: true, ephemerals: [] }],
+            : [{ id: hex(session), client: id, timeout, isConnected: server === home, ephemerals: [] }],
         ),
       })),
+      said: this.#said,
       messages: [],
       operations: [],
       store: { token: undefined, writes: [] },
@@ -211,10 +231,11 @@ export class CapturedWorld implements ShownWorld {
 
   #sent(client: Client, frame: WireFrame): void {
     this.#shown++
+    this.#isSaying = false
     const { n, kind, direction, connection, server, sentAt, answers, opcode } = frame
     if (connection !== client.connection) client.unanswered.clear()
     client.connection = connection
-    client.server = server
+    client.server = client.home = server
     if (kind !== 'connect' && client.state === 'connecting') client.state = 'connected'
     if (direction === 'up') {
       client.sentAt = sentAt
@@ -229,7 +250,9 @@ export class CapturedWorld implements ShownWorld {
     const session = client.session === undefined ? '' : hex(client.session)
     const known = this.#servers[server - 1]
     if (known !== undefined) this.#history.push(...known.learn(frame, request, session))
-    if (request?.opcode === CLOSE) client.state = 'closed'
+    if (request?.opcode !== CLOSE) return
+    client.state = 'closed'
+    client.hasSession = false
   }
 
   #connected(client: Client, { bytes }: WireFrame): void {
@@ -239,8 +262,9 @@ export class CapturedWorld implements ShownWorld {
     }
     const answer = Buffer.from(bytes)
     client.timeout = answer.readInt32BE(TIMEOUT_AT)
-    client.state = client.timeout > 0 ? 'connected' : 'expired'
-    if (client.timeout > 0) client.session = answer.readBigInt64BE(TIMEOUT_AT + 4)
+    client.hasSession = client.timeout > 0
+    client.state = client.hasSession ? 'connected' : 'expired'
+    if (client.hasSession) client.session = answer.readBigInt64BE(TIMEOUT_AT + 4)
     else for (const known of this.#servers) known.forget(client.id)
     client.timeout = Math.max(0, client.timeout)
   }
@@ -248,11 +272,12 @@ export class CapturedWorld implements ShownWorld {
   /** A line that is not about a frame. */
   #told(client: Client, { at, connection, server, row }: Step): void {
     const { sentence, says, judge, holders, client: address, joined, closed } = row
-    client.journal.push({
-      at,
-      kind: says !== undefined ? 'lock' : judge !== undefined ? 'event' : 'state',
-      text: textOf(row, sentence),
-    })
+    const text = textOf(row, sentence)
+    client.journal.push({ at, kind: says !== undefined ? 'lock' : judge !== undefined ? 'event' : 'state', text })
+    if (says !== undefined || judge !== undefined) {
+      this.#said = [...(this.#isSaying ? this.#said : []), { client: client.id, text }].slice(-SAID)
+      this.#isSaying = true
+    }
     if (address !== undefined) {
       client.connection = connection
       client.server = server
@@ -269,10 +294,14 @@ export class CapturedWorld implements ShownWorld {
     client.process = processAfter(row) ?? client.process
     if (judge === 'lock') client.role = 'waiting'
     if (judge === SESSION_ENDED) this.#sessionEnded(client, at)
+    if (judge === OLD_SESSION_ENDED && client.session !== undefined)
+      for (const known of this.#servers) known.forget(client.id, hex(client.session))
     if (holders !== undefined) this.#hold(new Set(holders), at)
   }
 
-  #sessionEnded({ id }: Client, at: number): void {
+  #sessionEnded(client: Client, at: number): void {
+    const { id } = client
+    client.hasSession = false
     const holding = this.#holdingOf(id)
     if (holding !== undefined && holding.until === undefined) holding.lostAt ??= at
     for (const known of this.#servers) known.forget(id)
@@ -305,6 +334,7 @@ function processAfter({ says, judge = '' }: Step['row']): ClientPicture['process
 
 /** What the judge notes when a session has ended. */
 const SESSION_ENDED = 'its session has ended at the server'
+const OLD_SESSION_ENDED = 'its old session has ended at the server'
 
 function textOf({ says, judge }: Step['row'], sentence: string): string {
   if (says !== undefined) return `says ${says}`

@@ -43,6 +43,8 @@ export class Known {
   zxid = 0n
   readonly nodes = new Map<string, NodePicture>()
   readonly watches: WatchPicture[] = []
+  /** The sessions that have created the ephemeral nodes. */
+  readonly #sessions = new Map<string, string>()
   readonly #clientOf: (session: bigint) => number | undefined
 
   constructor(clientOf: (session: bigint) => number | undefined) {
@@ -68,11 +70,15 @@ export class Known {
     return []
   }
 
-  /** The session of the client has ended. */
-  forget(client: number): void {
+  /**
+   * The session of the client has ended.
+   * @param kept the session that the client has, if an older one has ended
+   */
+  forget(client: number, kept?: string): void {
     for (const [path, { kind, owner }] of this.nodes)
-      if (kind === 'ephemeral' && owner === client) this.nodes.delete(path)
-    this.unwatch(client)
+      if (kind === 'ephemeral' && owner === client && (kept === undefined || this.#sessions.get(path) !== kept))
+        this.nodes.delete(path)
+    this.unwatch(client, ({ session }) => session !== kept)
   }
 
   /** The server has fired or removed watches of the client, or has lost its connection, and with it all. */
@@ -113,7 +119,7 @@ export class Known {
     }
     const answered = operation.response.decode(Buffer.from(frame.bytes).subarray(ANSWER)) as Answered | readonly Item[]
     const change = (type: number, one: Asked, other: Answered) =>
-      this.#done(type, one, other, client).map(({ what, path }): NodeChange => ({
+      this.#done(type, one, other, client, session).map(({ what, path }): NodeChange => ({
         at,
         zxid: hex(zxid),
         what,
@@ -137,6 +143,7 @@ export class Known {
     asked: Asked,
     { path: created, data, stat, children }: Answered,
     client: number,
+    session: string,
   ): Pick<NodeChange, 'what' | 'path'>[] {
     const path = asked.path ?? ''
     switch (type) {
@@ -145,6 +152,7 @@ export class Known {
       case opcodes.createContainer:
       case opcodes.createTTL: {
         const [kind, at] = [kindOfFlags(asked.flags), created ?? path]
+        this.#sessions.set(at, session)
         this.#node(at, { kind, owner: kind === 'ephemeral' ? client : undefined, data: asked.data ?? null, stat })
         return [{ what: 'created', path: at }]
       }

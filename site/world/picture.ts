@@ -15,6 +15,8 @@ export interface Picture {
   /** The messages between servers that are on their way. */
   readonly messages: readonly ServerMessage[]
   readonly store: StorePicture
+  /** What programs have printed and what the judge has done to them, as the last lines of a trial before this moment. */
+  readonly said?: readonly SaidPicture[] | undefined
   /** Each time that a client got what it waits for, the oldest first. */
   readonly holdings: readonly Holding[]
   /** The calls of bare clients, in the order in which they began. */
@@ -23,6 +25,11 @@ export interface Picture {
   readonly counters: { readonly all: Counters; readonly thisRelease: Counters }
   /** One for each release so far. */
   readonly releases: readonly ReleaseCost[]
+}
+
+export interface SaidPicture {
+  readonly client: number
+  readonly text: string
 }
 
 /** `starting`: it has not opened a session yet. */

@@ -1,4 +1,4 @@
-import { describeCounters, seconds } from '../model/words.ts'
+import { describeCounters, nameOf, seconds } from '../model/words.ts'
 import type { Props } from './props.ts'
 import { saveStage } from './stage-svg.ts'
 
@@ -69,6 +69,16 @@ export function Transport({ playground }: Props) {
           <div>
             <dt>this release</dt>
             <dd>{describeCounters(thisRelease)}</dd>
+          </div>
+        )}
+        {picture.said !== undefined && picture.said.length > 0 && (
+          <div class="said">
+            <dt>said and done last</dt>
+            {picture.said.map(({ client, text }, i) => (
+              <dd key={i}>
+                {nameOf(client)} {text}
+              </dd>
+            ))}
           </div>
         )}
       </dl>

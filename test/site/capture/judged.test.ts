@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { CaptureExplainer } from '../../../src/cli/capture/capture-explainer.ts'
 import { toldLineOf } from '../../../src/cli/conversation/told-line.ts'
-import type { Row } from '../../../src/cli/judge/record.ts'
+import type { Row, WireLine } from '../../../src/cli/judge/record.ts'
 import { savedTrial, trialLinkOf } from '../../../src/cli/judge/saved-trial.ts'
 import { openCapture } from '../../../site/capture/capture.ts'
 import { trialIn } from '../../../site/capture/trial-link.ts'
@@ -40,12 +40,16 @@ const TRIAL = [
   row(170, 2, 'says', 'ends with status 1', [1]),
 ]
 
+const isAnswerToEphemeral = ({ kind, text }: Row) => kind === 'received' && text.includes('__lock__')
+
 describe('a trial of the judge on the stage', () => {
   const opened = () =>
     openCapture({
       name: 'kept.json',
       chunks: [Buffer.from(savedTrial(TRIAL, ['two copies hold the lock', 'in trial 2.']))],
     })
+  const openedRows = async (rows: readonly Row[]) =>
+    new CapturedWorld(await openCapture({ name: 'a.json', chunks: [Buffer.from(savedTrial(rows, []))] }))
   const at = async (ms: number) => {
     const world = new CapturedWorld(await opened())
     await world.advance(ms)
@@ -56,7 +60,10 @@ describe('a trial of the judge on the stage', () => {
     const { clients, frames, notes, unknown } = await opened()
     expect(clients.map(({ id }) => id)).to.deep.equal([1, 2])
     expect(frames[0]?.client).to.equal(2)
-    expect(notes).to.deep.equal(['two copies hold the lock', 'in trial 2.'])
+    expect(notes).to.deep.equal([
+      ...['two copies hold the lock', 'in trial 2.'],
+      'Each client is the copy of the program with its number.',
+    ])
     expect(unknown.join()).not.to.contain('is not on the wire')
   })
 
@@ -83,6 +90,52 @@ describe('a trial of the judge on the stage', () => {
       { client: 1, at: 110, lostAt: 130, until: undefined },
       { client: 2, at: 140, lostAt: undefined, until: 160 },
     ])
+  })
+
+  it('shows below the stage what the programs and the judge said last, without a click', async () => {
+    const said = async (ms: number) => (await at(ms)).said?.map(({ client, text }) => `client ${client} ${text}`)
+    expect(await said(99)).to.deep.equal([])
+    expect(await said(101)).to.deep.equal(['client 1 from the judge: lock', 'client 2 from the judge: lock'])
+    expect(await said(140)).to.deep.equal([
+      'client 1 from the judge: its process is stopped, until its session has expired',
+      'client 1 from the judge: its session has ended at the server',
+      'client 2 says in 7',
+    ])
+  })
+
+  it('keeps the session of a copy without a connection, until the judge says that it has ended', async () => {
+    const wire = (at: number, more: Partial<WireLine['told']>): Row => ({
+      ...{ at, copy: 1, kind: 'wire', text: '', holders: [] },
+      line: { connection: 1, server: 'localhost:1', told: { sentence: 'x', ...more } },
+    })
+    const bytes = `000000240000000000002710${'7'.padStart(16, '0')}00000010${'00'.repeat(16)}`
+    const world = await openedRows([
+      wire(1, { client: 'c:1' }),
+      wire(2, { from: 'server', op: 'connect', bytes }),
+      wire(3, { closed: true }),
+      row(4, 1, 'judge', 'its session has ended at the server'),
+    ])
+    const sessions = async () => {
+      await world.advance(1)
+      return world.picture().servers[0]?.sessions.map(({ id, isConnected }) => [id, isConnected])
+    }
+    expect(await sessions()).to.deep.equal([])
+    expect(await sessions()).to.deep.equal([['0x7', true]])
+    expect(await sessions()).to.deep.equal([['0x7', false]])
+    expect(await sessions()).to.deep.equal([])
+  })
+
+  it('removes the ephemeral nodes of an old session of a copy, and not those of its new one', async () => {
+    const rows = wireRows()
+    const created = rows.filter(({ at }) => at <= (rows.find(isAnswerToEphemeral)?.at ?? expect.fail()))
+    const { at: last = 0, copy = 0 } = created.at(-1) ?? {}
+    const nodes = async (words: string) => {
+      const world = await openedRows([...created, row(last + 1, copy, 'judge', words)])
+      await world.advance(last + 2)
+      return world.picture().servers[0]?.nodes.filter(({ kind }) => kind === 'ephemeral').length
+    }
+    expect(await nodes('its old session has ended at the server')).to.equal(1)
+    expect(await nodes('its session has ended at the server')).to.equal(0)
   })
 
   it('is the same from the link that the judge prints', async () => {
