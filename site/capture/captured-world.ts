@@ -296,7 +296,8 @@ export class CapturedWorld implements ShownWorld {
     if (judge === SESSION_ENDED) this.#sessionEnded(client, at)
     if (judge === OLD_SESSION_ENDED && client.session !== undefined)
       for (const known of this.#servers) known.forget(client.id, hex(client.session))
-    if (holders !== undefined) this.#hold(new Set(holders), at)
+    // The judge writes whom it kills while the process still runs.
+    if (holders !== undefined) this.#hold(new Set(holders.filter(id => this.#clients[id - 1]?.process !== 'dead')), at)
   }
 
   #sessionEnded(client: Client, at: number): void {

@@ -82,7 +82,10 @@ describe('a file of the reader in the playground', () => {
       server: 'a:1',
       told: { from: 'client', op: 'exists', xid: 1, sentence: 'exists', bytes },
     }
-    const rows: Row[] = [{ at: 5, copy: 1, kind: 'sent', text: 'exists', holders: [], line: line as WireLine }]
+    const rows: Row[] = [
+      { at: 4, copy: 1, kind: 'judge', text: 'its session expires', holders: [] },
+      { at: 5, copy: 1, kind: 'sent', text: 'exists', holders: [], line: line as WireLine },
+    ]
     const link = trialLinkOf(savedTrial(rows, ['nobody gets the free lock']))?.slice(1) ?? expect.fail()
     const open = await openPlayground(browser, link)
     await open.idle()
@@ -90,6 +93,9 @@ describe('a file of the reader in the playground', () => {
     expect(await open.page.locator('.capture').textContent()).to.contain('nobody gets the free lock')
     await open.press('one frame forward')
     expect(await open.evaluate('playground.frames.map(({ op }) => op)')).to.deep.equal(['exists'])
+    expect(await open.page.locator('.said dd').allTextContents(), 'without a click on the client').to.deep.equal([
+      'client 1 from the judge: its session expires',
+    ])
     expect(await open.evaluate('location.hash')).to.equal(`#${link}`)
     await open.evaluate(`void (location.hash = '${link.slice(0, -9)}')`)
     await open.until('playground.error !== undefined')

@@ -85,6 +85,18 @@ describe('a trial of the judge on the stage', () => {
     ])
   })
 
+  it('ends what a copy holds when the judge kills it', async () => {
+    const world = await openedRows([
+      ...wireRows(),
+      row(110, 1, 'says', 'in', [1]),
+      row(120, 1, 'judge', 'its process is killed, and its session expires', [1]),
+    ])
+    await world.advance(125)
+    const { clients, holdings } = world.picture()
+    expect(clients.map(describeClient)[0]).to.equal('client 1: dead, is done')
+    expect(holdings).to.deep.equal([{ client: 1, at: 110, lostAt: undefined, until: 120 }])
+  })
+
   it('has a bar for each time that a copy held, as far as it knew', async () => {
     expect((await at(175)).holdings).to.deep.equal([
       { client: 1, at: 110, lostAt: 130, until: undefined },

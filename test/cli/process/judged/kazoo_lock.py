@@ -1,4 +1,4 @@
-# A lock of kazoo, as `zkwire judge` runs it.
+# A lock of kazoo, as `zkwire judge` runs it. With the argument `reads`, it reads its node before it releases the lock.
 import logging
 import os
 import sys
@@ -17,6 +17,8 @@ for line in sys.stdin:
             lock.acquire()
             print("in")
         else:
+            if sys.argv[1:] == ["reads"]:
+                zk.get(lock.path + "/" + lock.node)
             lock.release()
             print("out")
     except Exception as error:
