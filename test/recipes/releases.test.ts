@@ -3,8 +3,9 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { openACL, type Client, type ZooKeeperError } from '../../src/index.ts'
-import { parentOf } from '../../src/protocol/index.ts'
+import { parentOf, type ServerErrorCode } from '../../src/protocol/index.ts'
 import {
+  EphemeralMutex,
   LeaderElection,
   Membership,
   MultiLock,
@@ -218,14 +219,18 @@ interface During {
 const without = (perms: number) => openACL.map(each => ({ ...each, perms: each.perms & ~perms }))
 const [WRITE, DELETE] = [2, 8]
 
+/** The servers answer the first writes of the call with this code. */
+const answeredWith = (code: ServerErrorCode): During => ({
+  plan({ server: { faults }, scene: { client } }) {
+    for (const kind of ['delete', 'multi'] as const) faults.replace(kind, code, { times: 3, session: client.sessionId })
+  },
+})
+
 const durings = {
   'are executed': {},
-  'are throttled at first': {
-    plan({ server: { faults }, scene: { client } }) {
-      for (const kind of ['delete', 'multi'] as const)
-        faults.replace(kind, 'THROTTLEDOP', { times: 3, session: client.sessionId })
-    },
-  },
+  'are throttled at first': answeredWith('THROTTLEDOP'),
+  'reach a read-only server at first': answeredWith('NOTREADONLY'),
+  'are not answered in time at first': answeredWith('REQUESTTIMEOUT'),
   'may not write': { plan: ({ scene }, { node }) => scene.other.setACL(parentOf(node), without(WRITE)) },
   'are refused at first': { plan: ({ scene }, { node }) => scene.other.setACL(parentOf(node), without(DELETE)) },
   'wait for a server until the lease is over': { plan: ({ server }) => server.stop(), react: outliveLease },
@@ -259,6 +264,8 @@ const table: Readonly<Record<Before, Partial<Record<DuringName, [call: string, l
   nothing: {
     'are executed': ['resolves', null],
     'are throttled at first': ['resolves', null],
+    'reach a read-only server at first': ['resolves', null],
+    'are not answered in time at first': ['resolves', null],
     'may not write': ['resolves', null],
     'are refused at first': ['NOAUTH', null],
     'wait for a server until the lease is over': ['resolves', null],
@@ -396,5 +403,51 @@ describe('the end of what is held, if', () => {
             if (isSweep && nth === 1) expect(happened, 'the call sends a request').to.equal(sends(holder, before))
             goesOn = isSweep && happened
           }
+        })
+})
+
+describe('the end of what is held leaves a later node with the name of its own,', () => {
+  const dialect = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
+  const returning: Readonly<Record<string, Holder['hold']>> = {
+    EphemeralMutex: async ({ client }) => holdingOf(await new EphemeralMutex(client, lock).acquire()),
+    async 'Mutex with names of its own that has waited'({ client, other }) {
+      const before = await new Mutex(other, lock, { dialect }).acquire()
+      const acquiring = new Mutex(client, lock, { dialect }).acquire()
+      await turns()
+      await before.release()
+      return holdingOf(await acquiring)
+    },
+    'QueueItem.release': ofItem(item => item.release()),
+  }
+
+  for (const [name, hold] of Object.entries(returning))
+    for (const whose of ['other', 'client'] as const)
+      for (const isCut of [false, true])
+        it(`${whose === 'other' ? 'of another session' : 'of the same session'}, ${isCut ? 'also if it was called without a connection' : 'if it was called on a connection'}: ${name}`, async () => {
+          let faultyDial!: FaultyDial
+          const stage = await Stage.open({}, dial => (faultyDial = new FaultyDial(dial)).dial)
+          const { clock, scene, server } = stage
+          await clock.until(scene.other.ensurePath('/locks'))
+          const { node, end } = await clock.until(hold(scene))
+          await clock.until(scene.client.settled())
+          const replace = async () => {
+            await scene.other.delete(node)
+            await scene[whose].create(node, '', { mode: 'ephemeral' })
+          }
+          if (isCut && whose === 'other') {
+            faultyDial.refuse()
+            await turns()
+            await clock.until(replace())
+          } else {
+            await clock.until(replace())
+            if (isCut) faultyDial.refuse()
+          }
+          const ending = end()
+          await turns()
+          faultyDial.accept()
+          await clock.until(ending)
+          expect(server.snapshot().nodes.get(node)?.stat.ephemeralOwner).to.equal(scene[whose].sessionId)
+          await clock.until(scene.other.delete(node))
+          await stage.close()
         })
 })

@@ -87,9 +87,13 @@ export class NodeWatch {
     return set && watches
   }
 
-  /** True if the reply and all events since then came on the present connection, and the session was never in doubt. */
+  /**
+   * True if the reply and all events since then came on the present connection, and the session was never in doubt. What
+   * is sent without a connection is executed after the next one has begun.
+   */
   get isCurrent(): boolean {
-    return this.#connects === connectionsOf(this.#client) && !this.#leaseLoss.isDone
+    const isConnected = this.#client.state !== 'suspended'
+    return isConnected && this.#connects === connectionsOf(this.#client) && !this.#leaseLoss.isDone
   }
 
   /** True if the node was there, no event has reported a change since, and both are known from the present connection. */
