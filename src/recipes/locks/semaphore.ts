@@ -159,13 +159,19 @@ export class Semaphore extends Lock {
   override async tryAcquire(options: SemaphoreAcquireOptions = {}): Promise<Held | null> {
     const { onQueued, permits = 1, ...holdOptions } = checked('tryAcquire', this.path, options, this.#checks)
     const waiter = new PermitWaiter(this.#queue, this.count, permits)
-    const work = async (signal: AbortSignal) => {
-      if ((await this.#queue.client.retry(() => this.#available(signal), { signal })) < permits) return null
-      await this.#ensurePath(signal)
-      const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true, onQueued })
-      return gate && this.#enter(gate, waiter, { ...holdOptions, signal, waits: false })
-    }
     const { client } = this.#queue
+    const work = async (signal: AbortSignal) => {
+      const pace = newPace(client)
+      for (;;) {
+        if ((await client.retry(() => this.#available(signal), { signal })) < permits) return null
+        await this.#ensurePath(signal)
+        const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true, onQueued })
+        const held = gate && (await this.#enter(gate, waiter, { ...holdOptions, signal, waits: false }))
+        // If the gate was lost, that says nothing of the permits, and the session may have ended.
+        if (held !== null || gate?.signal.aborted !== true) return held
+        await pace.wait(signal)
+      }
+    }
     const call = { op: 'tryAcquire', path: this.path, options, checks: this.#checks }
     return acquiring(client, call, waiter, despiteLeftovers(client, this.path, work))
   }
