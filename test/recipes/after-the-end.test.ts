@@ -6,6 +6,7 @@ import { opcodes, parentOf } from '../../src/protocol/index.ts'
 import { Queue } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { opcodesInto } from '../support/sent-opcodes.ts'
+import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
 import { end, PATH, publicCalls, Stage, turns, type Scene } from './public-calls.ts'
 import { held } from './public-objects.ts'
 
@@ -62,6 +63,18 @@ describe('after its end, the session sends only pings, and nobody listens to it:
           await end(await outcomeOf(call(scene, { timeout: 3 * SESSION_TIMEOUT })))
         }))
   }
+
+  for (const { Lock } of kindsUnderFaults)
+    it(`acquire() of ${Lock.name} behind one other, that waited for long and was cancelled`, () =>
+      afterwards(async ({ client, other }, { clock }) => {
+        const held = await new Lock(other, PATH).acquire()
+        const cancel = new AbortController()
+        const outcome = outcomeOf(new Lock(client, PATH).acquire({ signal: cancel.signal }))
+        await clock.advance(3 * SESSION_TIMEOUT)
+        cancel.abort()
+        await end(await outcome)
+        await held.release()
+      }))
 
   for (const [name, { hold }] of Object.entries(held))
     it(`${name} that was held for long and then released`, () =>

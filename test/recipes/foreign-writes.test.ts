@@ -5,6 +5,9 @@ import { opcodes } from '../../src/protocol/index.ts'
 import { outcomeOf, trackSettled } from '../support/settled.ts'
 import { CacheUnderTest } from './cache/cache-under-test.ts'
 import { onBothServers } from './fixture.ts'
+import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
+
+type Kind = (typeof kindsUnderFaults)[number]
 
 onBothServers('With other clients that write between two steps,', (fixture, { itInVirtualTime }) => {
   const tree = new CacheUnderTest(fixture)
@@ -64,6 +67,50 @@ onBothServers('With other clients that write between two steps,', (fixture, { it
     expect((await fixture.observer.exists(path))?.version, 'only the next life is named').to.equal(before + 1)
     await held.release()
   })
+
+  /** The states of a lock's node before its first contender, and whether other nodes may be missing. */
+  const beginnings: Readonly<Record<string, (path: string, Lock: Kind) => Promise<unknown>>> = {
+    'that has no node': () => Promise.resolve(),
+    'whose node exists': path => fixture.observer.ensurePath(path),
+    'that was used before': (path, { Lock }) => new Lock(fixture.observer, path).use(() => undefined),
+  }
+  for (const [which, begin] of Object.entries(beginnings))
+    for (const kind of kindsUnderFaults.filter(({ isQueue }) => isQueue || which !== 'whose node exists'))
+      itInVirtualTime(
+        `a ${kind.Lock.name} ${which} has one holder if another client acquires it just before any request of acquire()`,
+        async () => {
+          const { Lock, Rival = Lock } = kind
+          for (let [nth, isHeld] = [1, true]; isHeld; nth++) {
+            const path = `${fixture.path}/above/lock-${nth}`
+            await begin(path, kind)
+            const { faultyDial, client } = await fixture.openWithFaults()
+            const holds = trackSettled(faultyDial.holdRequest('any', nth))
+            const acquiring = new Lock(client, path).acquire()
+            const isGranted = trackSettled(acquiring)
+            await fixture.until(() => holds() || isGranted())
+            isHeld = !isGranted()
+            const rival = isHeld ? await new Rival(fixture.observer, path).tryAcquire() : null
+            faultyDial.heal()
+            await fixture.sleep(100)
+            expect(isGranted(), `before request ${nth}`).to.equal(rival === null)
+            await rival?.release()
+            const held = await acquiring
+            expect(held.signal.aborted).to.equal(false)
+            expect(await new Rival(fixture.observer, path).tryAcquire()).to.equal(null)
+            await held.release()
+            await client.settled()
+            const nodes = [...fixture.embedded.snapshot().nodes.keys()].filter(node => node.startsWith(`${path}/`))
+            const depth = path.split('/').length + 1
+            expect(await fixture.ephemeralNodes(), 'what the contenders leave').to.deep.equal([])
+            if (Lock.name === 'TicketMutex')
+              expect(
+                nodes.filter(node => node.split('/').length === depth),
+                'lives',
+              ).to.have.length(1)
+            await client.close()
+          }
+        },
+      )
 
   for (const hasWatches of [true, false]) {
     const where = hasWatches ? '' : ', at a server before 3.6'

@@ -1,17 +1,28 @@
 // What is decided at a server that lags behind: a decision that rests on absence is made behind a sync or by a write.
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
-import { Barrier, Counter, Lease, Queue, SharedValue, type QueueItem } from '../../src/recipes/index.ts'
+import {
+  Barrier,
+  Counter,
+  EphemeralMutex,
+  Lease,
+  Queue,
+  SharedValue,
+  type Held,
+  type QueueItem,
+} from '../../src/recipes/index.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
 interface Case {
   /** Prepares the tree before the follower lags. */
   prepare?: (client: Client) => Promise<unknown>
+  /** What the client at the follower holds before the follower lags. */
+  hold?: (client: Client) => Promise<unknown>
   /** What another client writes, which the follower does not know yet. */
   write: (client: Client, prepared: unknown) => Promise<unknown>
   /** The call at the follower. */
-  decide: (client: Client) => Promise<unknown>
+  decide: (client: Client, held: unknown) => Promise<unknown>
   expected: unknown
 }
 
@@ -76,6 +87,34 @@ const cases: Readonly<Record<string, Case>> = {
     decide: takenBy,
     expected: 'again',
   },
+  'release() of an EphemeralMutex leaves the node of the next holder': {
+    hold: client => new EphemeralMutex(client, '/lock').acquire(),
+    write: client => client.delete('/lock').then(() => new EphemeralMutex(client, '/lock').acquire()),
+    decide: async (client, held) => {
+      await (held as Held).release()
+      return isLeft(client, '/lock')
+    },
+    expected: true,
+  },
+  'release() of an item leaves the mark of its next consumer': {
+    prepare: client => new Queue(client, '/queue').put('x'),
+    hold: async client => {
+      await using queue = new Queue(client, '/queue')
+      return await queue.take()
+    },
+    write: async client => {
+      const { children } = await client.getChildren('/queue/taken')
+      await client.delete(`/queue/taken/${children[0]}`)
+      await using queue = new Queue(client, '/queue')
+      return await queue.take()
+    },
+    decide: async (client, held) => {
+      const { name } = held as QueueItem
+      await (held as QueueItem).release()
+      return isLeft(client, `/queue/taken/${name}`)
+    },
+    expected: true,
+  },
   'release() of a Lease ends the lease that its holder has': {
     prepare: client => client.ensurePath('/lease'),
     write: client => leaseOf(client, 'host-1').tryAcquire(),
@@ -88,6 +127,13 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
+/** Returns true if the node is another client's. */
+async function isLeft(client: Client, path: string): Promise<boolean> {
+  await client.sync('/')
+  const stat = await client.exists(path)
+  return stat !== null && stat.ephemeralOwner !== client.sessionId
+}
+
 const leaseOf = (client: Client, id: string, count?: number) =>
   new Lease(client, '/lease', { id, count, duration: 3_600_000 })
 async function takenBy(client: Client): Promise<string> {
@@ -98,7 +144,7 @@ async function takenBy(client: Client): Promise<string> {
 const codeOf = (error: unknown) => (error as { code?: unknown } | undefined)?.code
 
 describe('at a follower that lags,', () => {
-  for (const [title, { prepare, write, decide, expected }] of Object.entries(cases))
+  for (const [title, { prepare, hold, write, decide, expected }] of Object.entries(cases))
     it(title, async () => {
       const ensemble = await VirtualEnsemble.start()
       try {
@@ -107,9 +153,10 @@ describe('at a follower that lags,', () => {
         const client = await ensemble.openAt([follower])
         const prepared = prepare && (await ensemble.until(prepare(writer)))
         await ensemble.until(client.sync('/'))
+        const held = hold && (await ensemble.until(hold(client)))
         follower.lag(500)
         await ensemble.until(write(writer, prepared))
-        expect(await ensemble.until(decide(client))).to.deep.equal(expected)
+        expect(await ensemble.until(decide(client, held))).to.deep.equal(expected)
         await ensemble.until(client.settled())
       } finally {
         await ensemble.close()

@@ -27,6 +27,15 @@ const calls: Readonly<Record<string, PublicCall>> = {
     ({ client }) => new ReadWriteLock(client, PATH).writeLock.acquire(),
     held => held.downgrade(),
   ),
+  'WriteHeld.downgrade with names of its own': keeps(
+    ({ client }) => new ReadWriteLock(client, PATH, { dialect: withoutUuids }).writeLock.acquire(),
+    held => held.downgrade(),
+  ),
+}
+
+const withoutUuids = {
+  read: { prefix: 'host-R-', pattern: /^host-R-(\d{10})$/ },
+  write: { prefix: 'host-W-', pattern: /^host-W-(\d{10})$/ },
 }
 
 /** What a call has resolved with and what all clients see afterwards, without what differs between two runs. */

@@ -64,6 +64,7 @@ export class EphemeralMutex extends Lock {
         isTaken = true
         const hasWaited = await client.retry(() => nextChange(client, this.path, signal), { signal })
         waiter.wokenAt = clockOf(client).now()
+        isTaken = false
         if (!hasWaited) await pace.wait(signal)
       }
       return this.#newHeld(ownNode, holdOptions)

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
-import type { Held, Lock } from '../../../src/recipes/index.ts'
+import type { Held, Lock, RecipeError } from '../../../src/recipes/index.ts'
 import type { FaultyDial } from '../../support/faulty-dial.ts'
 import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { outcomeOf, trackSettled } from '../../support/settled.ts'
@@ -183,6 +183,25 @@ onBothServers('An acquire that loses its connection at its turn', (fixture, { it
             }
           },
         )
+
+  for (const { Lock } of kinds)
+    itInVirtualTime(
+      `${Lock.name} blames no other contender for a TIMEOUT if the lock is free and the leader does not answer`,
+      async () => {
+        const [other, client] = [await fixture.open(), await fixture.open()]
+        const path = `${fixture.path}/lock`
+        const leave = await occupy(Lock, other, path, 2)
+        const calling = outcomeOf(new Lock(client, path).acquire({ timeout: 2 * LONG }))
+        await fixture.sleep(LONG)
+        const unanswered = { session: client.sessionId, times: Infinity }
+        for (const kind of ['sync', 'multi'] as const) fixture.embedded.faults.ignore(kind, unanswered)
+        await leave()
+        const error = (await calling) as RecipeError
+        expect(error.code).to.equal('TIMEOUT')
+        expect(error.message).not.to.contain('contender')
+        fixture.embedded.faults.clear()
+      },
+    )
 
   /** The nodes of a session. */
   function nodesOf({ sessionId }: Client): readonly string[] {

@@ -205,6 +205,33 @@ onBothServers('a life of a TicketMutex', (fixture, { itInVirtualTime, itEverywhe
       await (await acquiring).release()
     })
 
+    for (const [call, op, isTaken] of [
+      ['acquire()', 'acquire', false],
+      ['acquire() that waits for the last holder', 'acquire', true],
+      ['tryAcquire()', 'tryAcquire', false],
+    ] as const)
+      for (const fault of ['dropRequest', 'dropReply'] as const)
+        itInVirtualTime(`is followed by another one with each ${fault} of ${call}`, async () => {
+          for (let [nth, hasHappened] = [1, true]; hasHappened; nth++) {
+            path = `${fixture.path}/lock-${nth}`
+            await beginAt(isTaken ? LAST - 1 : LAST)
+            const last = isTaken ? await new TicketMutex(await fixture.open(), path).acquire() : undefined
+            const { faultyDial, client } = await fixture.openWithFaults()
+            const happened = trackSettled(faultyDial[fault]('any', nth))
+            const calling = new TicketMutex(client, path)[op]()
+            await fixture.sleep(100)
+            await last?.release()
+            const held = await calling
+            expect(held?.path, `lost ${nth}`).to.match(/t-0000000000$/)
+            expect(await children()).to.deep.equal([await nameInData()])
+            hasHappened = happened()
+            faultyDial.heal()
+            await held?.release()
+            await client.settled()
+            expect(await fixture.ephemeralNodes()).to.deep.equal([])
+          }
+        })
+
     itInVirtualTime('leaves no node and no watch of a contender that gives up', async () => {
       await beginAt(LAST - 1)
       const held = await new TicketMutex(await fixture.open(), path).acquire()

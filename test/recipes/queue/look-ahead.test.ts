@@ -1,6 +1,6 @@
 // Waiters that look ahead, when contenders leave in unusual ways.
 import { expect } from 'chai'
-import { perms } from '../../../src/index.ts'
+import { openACL, perms } from '../../../src/index.ts'
 import { opcodes, parentOf } from '../../../src/protocol/index.ts'
 import { ReadWriteLock, revoke } from '../../../src/recipes/index.ts'
 import { FaultyDial } from '../../support/faulty-dial.ts'
@@ -137,6 +137,20 @@ for (const lock of ['Mutex', 'TicketMutex'] as const)
         const { held } = await all.join(await all.open())
         expect(await all.clock.until(held.catch((error: unknown) => error))).to.have.property('code', 'NOAUTH')
         for (const each of [...others, hidden]) await all.release(each)
+      })
+
+    for (const acl of [undefined, openACL])
+      it(`waits although it may not read the contender before its predecessor${acl ? ', and has an ACL of its own' : ''}`, async () => {
+        await all.createDirectory()
+        const hidden = await all.join(await all.open(), { acl: unreadable })
+        const { client } = hidden
+        const predecessor = await client.create(hidden.path.slice(0, -10), '', { mode: 'ephemeralSequential' })
+        const last = await all.join(await all.open(), { acl })
+        await all.release(hidden)
+        await turns()
+        expect(last.isHolding).to.equal(false)
+        await client.delete(predecessor.path)
+        await all.release(last)
       })
 
     it('keeps the watch on its own node if a waiter of the same session, which watched that node too, gives up', async () => {
@@ -300,17 +314,18 @@ describe('a waiter of a Mutex that looks ahead', () => {
     expect(lists()).to.equal(0)
   })
 
-  it('pauses if the server says again and again that a node of the list does not exist', async () => {
-    const [first, second] = await all.queueUp(2)
-    const client = await all.open()
-    const lists = all.countOf('getChildren')
-    all.server.faults.replace('getData', 'NONODE', { session: client.sessionId, times: Infinity })
-    const third = await all.join(client)
-    await all.clock.advance(10_000)
-    expect(lists()).to.be.within(10, 40)
-    all.server.faults.clear()
-    for (const each of [first, second, third]) await all.release(each)
-  })
+  for (const lookAhead of [true, false])
+    it(`pauses if the server says again and again that a node of the list does not exist, with lookAhead: ${lookAhead}`, async () => {
+      const [first, second] = await all.queueUp(2)
+      const client = await all.open()
+      const lists = all.countOf('getChildren')
+      all.server.faults.replace('getData', 'NONODE', { session: client.sessionId, times: Infinity })
+      const third = await all.join(client, { lookAhead })
+      await all.clock.advance(10_000)
+      expect(lists()).to.be.within(10, 40)
+      all.server.faults.clear()
+      for (const each of [first, second, third]) await all.release(each)
+    })
 
   it('trusts no watch of an earlier node, because names return in a directory that was created again', async () => {
     const dialect = { prefix: 'x-', pattern: /^x-(\d{10})$/ }

@@ -42,7 +42,10 @@ describe('a waiter', () => {
 
   it('removes its node before it queues again if its list is older than the node', async () => {
     const waiter = new Lagging(queue)
+    const places: string[] = []
+    waiter.onQueued = ({ path }) => places.push(path)
     await virtual.until(waiter.waitForTurn(signal))
+    expect(places, 'told to onQueued').to.deep.equal([waiter.ownNode.node.path])
     const contenders = await virtual.until(queue.contenders({}))
     expect(contenders.map(({ path }) => path)).to.deep.equal([waiter.ownNode.node.path])
     await virtual.until(waiter.ownNode.remove())
