@@ -96,7 +96,7 @@ describe('the messages of', () => {
         await clock.advance(2 * SESSION_TIMEOUT)
         const [end, ...more] = ends()
         expect(more).to.deep.equal([])
-        expect(end).to.include({ held, error: held.signal.reason })
+        expect(end).to.include({ held, error: held.signal.reason as unknown })
         expect(end?.error).to.have.property('code', 'LOST')
         expect(end?.ms).to.be.within(SESSION_TIMEOUT - 10, SESSION_TIMEOUT)
         await server.start()
