@@ -1,10 +1,12 @@
 // A lock in a session of its own, for functions that live for one request. It takes three round trips: TCP; the handshake
 // together with the requests of the lock; the release together with the end of the session.
 import { onAbort } from '../runtime/abort.ts'
-import { isCode } from '../protocol/index.ts'
+import { isStrayPromise } from '../runtime/callbacks.ts'
+import { badArguments, isCode } from '../protocol/index.ts'
 import { isTerminal } from '../session/life/states.ts'
 import type { Client } from './client.ts'
 import type { SessionWait, UsableLock } from './sessions-options.ts'
+import { hasMethod } from './validation.ts'
 
 /** The session was lost, or could not be opened, before the function began. */
 export const UNSERVED = Symbol('no session served the call')
@@ -36,7 +38,7 @@ export async function withOwnSession<H, T>(
   }
   const stopListening = onAbort(stop, () => void client.close())
   try {
-    const lock = newLock(client)
+    const lock = lockOf(newLock, client)
     return await lock.use(begin, wait).catch((error: unknown) => {
       const { state, sessionId } = client
       const isUnserved = sessionId === 0n || isTerminal(state) || client.validFor() === 0
@@ -47,6 +49,17 @@ export async function withOwnSession<H, T>(
     stopListening()
     await client.close()
   }
+}
+
+/**
+ * Makes the lock of a call.
+ * @throws ZooKeeperError BADARGUMENTS if the caller's function returns something else, such as a promise
+ */
+export function lockOf<H>(newLock: (client: Client) => UsableLock<H>, client: Client): UsableLock<H> {
+  const lock = newLock(client)
+  if (hasMethod(lock, 'use')) return lock
+  isStrayPromise(lock)
+  throw badArguments('withLock', '', 'the first argument must return a lock, and not a promise')
 }
 
 const ignore = (): void => undefined

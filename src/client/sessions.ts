@@ -7,7 +7,7 @@ import { remaining } from '../session/life/lease.ts'
 import { isTerminal, type State } from '../session/life/states.ts'
 import { closeChecks, type Client, type CloseOptions } from './client.ts'
 import type { CommonOptions, Settings } from './options.ts'
-import { UNSERVED, withOwnSession } from './own-session.ts'
+import { lockOf, UNSERVED, withOwnSession } from './own-session.ts'
 import {
   sessionsChecks,
   useChecks,
@@ -47,6 +47,14 @@ interface Run {
   ended?: Promise<void>
 }
 
+type Task<T> = (client: Client, wait: SessionWait) => T | Promise<T>
+
+/** The checked options of a call. */
+interface Wait {
+  readonly timeout: number
+  readonly signal: AbortSignal | undefined
+}
+
 /** What an entry point gives to its `Sessions`. */
 interface EntryPoint<O> {
   readonly open: Open<O>
@@ -75,11 +83,13 @@ export abstract class SessionsOf<O extends CommonOptions> implements AsyncDispos
   #status: Omit<SessionsStatus, 'isReady'>
 
   protected constructor(entry: EntryPoint<O>, servers: string, options: O & OwnSessionsOptions) {
+    if (Object(options) !== options || Array.isArray(options))
+      throw badArguments('Sessions', '', 'options must be an object')
     const { idleTimeout, setUp, ...connectOptions } = options
     const own = { idleTimeout: idleTimeout ?? undefined, setUp: setUp ?? undefined }
     checked('Sessions', '', own, sessionsChecks)
-    for (const name of ['signal', 'session'])
-      if (name in options) throw badArguments('Sessions', '', `there is no option '${name}'`)
+    for (const name of ['signal', 'session'] as const)
+      if (options[name] != null) throw badArguments('Sessions', '', `there is no option '${name}'`)
     parseConnectString(servers)
     this.#entry = entry
     this.#servers = servers
@@ -113,9 +123,14 @@ export abstract class SessionsOf<O extends CommonOptions> implements AsyncDispos
    * await using sessions = new Sessions('localhost:2181')
    * await sessions.use({ timeout: 500 }, (client, { signal }) => client.exists('/app', { signal })) // => null
    */
-  async use<T>(options: UseOptions, task: (client: Client, wait: SessionWait) => T | Promise<T>): Promise<T> {
+  async use<T>(options: UseOptions, task: Task<T>): Promise<T> {
     const { timeout = 5000, signal } = checked('use', '', options, useChecks)
     if (typeof task !== 'function') throw badArguments('use', '', 'the task must be a function')
+    return this.#use({ timeout, signal }, task)
+  }
+
+  /** @param total the whole timeout of the call, for errors, if a part of it is over */
+  async #use<T>({ timeout, signal }: Wait, task: Task<T>, total = timeout): Promise<T> {
     signal?.throwIfAborted()
     if (this.#isClosed) throw closedError()
     const ending = new AbortController()
@@ -124,17 +139,20 @@ export abstract class SessionsOf<O extends CommonOptions> implements AsyncDispos
     let timer: unknown
     const limit = (error: () => ZooKeeperError) => {
       const left = Math.max(0, until - this.#clock.now())
-      if (left <= LONGEST_TIMER) timer = this.#clock.setTimeout(() => ending.abort(error()), left)
+      if (left <= LONGEST_TIMER && !ending.signal.aborted)
+        timer = this.#clock.setTimeout(() => ending.abort(error()), left)
     }
+    // The task may go on for ever after that.
+    stops.push(onAbort(ending.signal, () => this.#clock.clearTimeout(timer)))
     this.#begin()
     try {
-      limit(() => this.#noSession(timeout))
+      limit(() => this.#noSession(total))
       const live = await this.#whenLive(ending.signal)
       this.#clock.clearTimeout(timer)
       stops.push(forwardAbort(live.signal, ending))
       const result = task(live.client, { signal: ending.signal, timeout: Math.max(0, until - this.#clock.now()) })
       // After the task has begun, so that the timeouts of its own waits end first: their errors say more.
-      limit(() => new ZooKeeperError('OPERATIONTIMEOUT', { op: 'use', fate: 'unknown', detail: `${timeout} ms` }))
+      limit(() => new ZooKeeperError('OPERATIONTIMEOUT', { op: 'use', fate: 'unknown', detail: `${total} ms` }))
       return await result
     } finally {
       this.#clock.clearTimeout(timer)
@@ -183,10 +201,10 @@ export abstract class SessionsOf<O extends CommonOptions> implements AsyncDispos
       }
       const task = (client: Client, wait: SessionWait) => {
         used = client
-        return newLock(client).use(begin, wait)
+        return lockOf(newLock, client).use(begin, wait)
       }
       try {
-        return await this.use({ timeout: left, signal }, task)
+        return await this.#use({ timeout: left, signal }, task, timeout)
       } catch (error) {
         left = until - this.#clock.now()
         const isLost = used?.validFor() === 0
@@ -237,7 +255,7 @@ export abstract class SessionsOf<O extends CommonOptions> implements AsyncDispos
 
   async #inOwnSession<H, T>(
     newLock: (client: Client) => UsableLock<H>,
-    { timeout, signal }: { timeout: number; signal: AbortSignal | undefined },
+    { timeout, signal }: Wait,
     fn: (held: H) => T | Promise<T>,
   ): Promise<T | typeof UNSERVED> {
     if (this.#isClosed) throw closedError()
@@ -293,14 +311,17 @@ export abstract class SessionsOf<O extends CommonOptions> implements AsyncDispos
     await run.ended
   }
 
-  /** Resolves when no call is in hand, or after the timeout. */
+  /** Resolves when no call is in hand, or after the timeout of this call of close() or of another one. */
   #unused(timeout: number): Promise<void> {
     return new Promise(resolve => {
       const end = () => {
         this.#clock.clearTimeout(timer)
+        stopListening()
         this.#onUnused.delete(end)
         resolve()
       }
+      // Another call of close() may wait for a shorter time.
+      const stopListening = onAbort(this.#abandoned.signal, end)
       const timer = timeout <= LONGEST_TIMER ? this.#clock.setTimeout(end, timeout) : undefined
       this.#onUnused.add(end)
     })
@@ -390,7 +411,11 @@ export abstract class SessionsOf<O extends CommonOptions> implements AsyncDispos
   /** The task of supervise(): makes the session that of all callers, until it is lost. */
   async #serve(run: Run, client: Client, lost: AbortSignal): Promise<void> {
     const setUp = this.#setUp
-    if (setUp !== undefined) await client.retry(() => Promise.resolve(setUp(client, lost)), { signal: lost })
+    if (setUp !== undefined) {
+      const settingUp = client.retry(() => Promise.resolve(setUp(client, lost)), { signal: lost })
+      // close() does not wait for a set-up that ignores its signal. The set-up of the next session does.
+      await untilAborted(settingUp, run.stop.signal)
+    }
     lost.throwIfAborted()
     const onState = (state: State) => {
       if (this.#run === run && (state === 'suspended' || state === 'connected' || state === 'connectedReadOnly'))

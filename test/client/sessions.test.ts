@@ -377,6 +377,25 @@ onBothServers('Sessions', (fixture, sentences) => {
     expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
+  itInVirtualTime('ends each call of close() after the shortest timeout, though a task or a set-up never ends', async () => {
+    const hanging = open()
+    void hanging.use({}, () => new Promise(() => undefined))
+    await hanging.whenReady()
+    const first = hanging.close()
+    const second = hanging.close({ timeout: 1_000 })
+    expect(await timeOf(Promise.all([first, second]))).to.be.within(1_000, 1_100)
+    let setUps = 0
+    const setUp = () => {
+      setUps++
+      return new Promise(() => undefined)
+    }
+    const beginning = open({ setUp })
+    expect(await failureOf(beginning.use({ timeout: 500 }, idOf))).to.include({ code: 'CONNECTIONLOSS' })
+    expect(await timeOf(beginning.close())).to.be.at.most(100)
+    expect(setUps).to.equal(1)
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
+  })
+
   itInVirtualTime('ends in an outage too: within two seconds after the calls in hand', async () => {
     const sessions = open()
     await sessions.whenReady()
@@ -419,6 +438,9 @@ onBothServers('Sessions', (fixture, sentences) => {
       () => sessions.use({}, undefined as never),
       () => sessions.withLock('/lock' as never, {}, () => 1),
       () => sessions.withLock(mutex, {}, undefined as never),
+      () => sessions.withLock((() => undefined) as never, {}, () => 1),
+      () => sessions.withLock((() => Promise.reject(reason)) as never, {}, () => 1),
+      () => open({ idleTimeout: 0 }).withLock((() => Promise.reject(reason)) as never, {}, () => 1),
       () => sessions.close({ timeout: 'soon' as never }),
     ]
     for (const call of wrong) expect(await failureOf(call())).to.include({ code: 'BADARGUMENTS' })
@@ -427,9 +449,16 @@ onBothServers('Sessions', (fixture, sentences) => {
       () => create({ idleTimeout: -1 }),
       () => create({ setUp: 1 }),
       () => create({ signal: stop.signal }),
+      () => create({ session: { id: 1n, password: Buffer.alloc(16) } }),
+      () => create(null as never),
+      () => create([]),
+      () => create('localhost' as never),
       () => create({ sessionTimeOut: 1 }),
       () => create({}, 'zk1:port'),
     ])
       expect(make).to.throw(ZooKeeperError).with.property('code', 'BADARGUMENTS')
+    // What is undefined or null counts as left out.
+    create({ signal: undefined, session: undefined, idleTimeout: undefined, setUp: undefined })
+    create({ signal: null, session: null, idleTimeout: null, setUp: null })
   })
 })
