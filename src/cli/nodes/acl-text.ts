@@ -26,7 +26,7 @@ export const forceOption = {
 
 /** Returns the entry of {@link aclText}, or undefined if the text is malformed. */
 function aclEntryOf(text: string): ACL | undefined {
-  const [, scheme, id = '', granted = ''] = /^([^:]+):(.*):([cdrwa]*)$/s.exec(text) ?? []
+  const [, scheme, id = '', granted = ''] = /^([^:,\s]+):(.*):([cdrwa]*)$/s.exec(text) ?? []
   // The end of an IPv6 address can look like permissions.
   if (scheme === undefined || (scheme === 'ip' && id.includes(':') && !isIPv6(id))) return undefined
   const bits = letters.reduce((sum, [letter, bit]) => (granted.includes(letter) ? sum | bit : sum), 0)
@@ -41,7 +41,7 @@ const isIPv6 = (id: string): boolean => URL.canParse(`http://[${id.replace(/\/\d
  * scheme behind it.
  */
 export function aclEntriesOf(text: string): ACL[] | undefined {
-  const entries = text.split(/(?<=:[cdrwa]*)\s*,\s*(?=[a-z][\w.+-]*:|\s*$)/i).filter(each => each.trim() !== '')
+  const entries = text.split(/(?<=:[cdrwa]*|^\s*)\s*,\s*(?=[a-z][\w.+-]*:|\s*$)/i).filter(each => each.trim() !== '')
   const parsed = entries.flatMap(each => aclEntryOf(each.trim()) ?? [])
   return parsed.length > 0 && parsed.length === entries.length ? parsed : undefined
 }

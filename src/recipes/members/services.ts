@@ -100,7 +100,7 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
    */
   async register<P extends In = In>(instance: NewInstance<P>, options: WaitOptions = {}): Promise<Registration<P>> {
     const client = this.#session('register')
-    let present = this.#complete(client, instance)
+    let present = this.#complete('register', client, instance)
     /** With all updates, also those that are under way. */
     let wanted = present
     const path = join(join(this.path, present.name), present.id)
@@ -127,7 +127,7 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
       update: async (changes, waitOptions = {}) => {
         const { name, id, serviceType } = present
         const changed = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
-        const next = this.#complete<P>(client, { ...wanted, ...changed, name, id, serviceType })
+        const next = this.#complete<P>('update', client, { ...wanted, ...changed, name, id, serviceType })
         const written = checked('update', path, waitOptions, waitOptionChecks)
         wanted = next
         await node.setData(encodeInstance(next), written)
@@ -272,9 +272,9 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
   }
 
   /** Fills in the defaults. */
-  #complete<P>(client: Client, given: NewInstance<P>): ServiceInstance<P> {
+  #complete<P>(op: string, client: Client, given: NewInstance<P>): ServiceInstance<P> {
     const problem = optionsProblem(given, instanceChecks)
-    if (problem !== undefined) throw badArguments('register', this.path, problem)
+    if (problem !== undefined) throw badArguments(op, this.path, problem)
     const { name, id = newUuid(client), address = null, port = null, sslPort = null, payload = null } = given
     const {
       registrationTimeUTC = Math.round(clockOf(client).wallNow()),
@@ -283,10 +283,10 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
     } = given
     const { uriSpec = null } = given
     const wrong = nameProblem('name', name) ?? nameProblem('id', id)
-    if (wrong !== undefined) throw badArguments('register', this.path, wrong)
+    if (wrong !== undefined) throw badArguments(op, this.path, wrong)
     const parts = typeof uriSpec === 'string' ? parseUriSpec(uriSpec) : uriSpec
     if (parts === undefined)
-      throw badArguments('register', this.path, `the uriSpec has a brace without its counterpart`)
+      throw badArguments(op, this.path, `the uriSpec has a brace without its counterpart`)
 
     const rest = { registrationTimeUTC, serviceType, uriSpec: parts, enabled }
     const json = Buffer.from(encodeInstance({ name, id, address, port, sslPort, payload, ...rest }))
@@ -297,7 +297,7 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
       return complete
     } catch (error) {
       if (isCode(error, 'BADARGUMENTS')) throw error
-      const context = { op: 'register', path: this.path, fate: 'notSent', detail: messageOf(error) } as const
+      const context = { op, path: this.path, fate: 'notSent', detail: messageOf(error) } as const
       throw new ZooKeeperError('BADARGUMENTS', { ...context, cause: error })
     }
   }

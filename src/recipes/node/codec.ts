@@ -185,10 +185,13 @@ const jsonOf = (schema: Schema): DataCodec<unknown> => ({
  * @throws Error that says what is wrong with the value
  */
 export function validated(schema: Schema, value: unknown): unknown {
-  const validation = schema['~standard'].validate(value)
+  const validation: unknown = schema['~standard'].validate(value)
   if (isPromise(validation)) return validation
-  if (validation.issues === undefined) return validation.value
-  throw new Error(validation.issues.map(sentenceOf).join('; '), { cause: validation.issues })
+  const { issues } = Object(validation) as Partial<Validation<unknown>>
+  if (issues) throw new Error(issues.map(sentenceOf).join('; ') || 'the validator does not say why', { cause: issues })
+  // Otherwise undefined would take the place of each value.
+  if (!('value' in Object(validation))) throw new Error('the validator must return a value or issues at once')
+  return (validation as { value: unknown }).value
 }
 
 function parsed(bytes: Buffer): unknown {
@@ -200,7 +203,7 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-function sentenceOf({ message, path = [] }: ValidationIssue): string {
-  const keys = path.map(each => String(typeof each === 'object' ? each.key : each))
+function sentenceOf({ message, path }: ValidationIssue): string {
+  const keys = (path ?? []).map(each => String(typeof each === 'object' ? each.key : each))
   return keys.length === 0 ? message : `${keys.join('.')}: ${message}`
 }

@@ -95,9 +95,11 @@ function foreignProblem(text: string): string | undefined {
 
 /** Returns the hosts and the chroot without anything else. Returns undefined if it is not certain which they are. */
 function adviceFor(text: string): string | undefined {
-  const [before = '', after = before, ...others] = text.split('@')
-  if (others.length > 0 || (after !== before && before.includes('?'))) return undefined
-  const [main = '', parameters = ''] = after.replaceAll(/(?<=^|,\s*)[\w+.:-]*:\/\//g, '').split(/\?(.*)/s)
+  const [before = '', after = before, ...others] = text.replaceAll(/(?<=^|,\s*)[\w+.:-]*:\/\//g, '').split('@')
+  // Before the @ may also be hosts, or a chroot that contains it.
+  const isUnclear = /[?/]|^(?:[^:]*|[^:]*:\d{1,5}),/.test(before)
+  if (others.length > 0 || (after !== before && isUnclear)) return undefined
+  const [main = '', parameters = ''] = after.split(/\?(.*)/s)
   // What JDBC has behind the chroot, such as a password, is no part of it.
   const [, list = '', chroot = ''] = /^([^/]*)((?:\/[^/;]+)*)/.exec(main) ?? []
   const [, backup] = /(?:^|&)backup=([^&]*)/i.exec(parameters) ?? []

@@ -31,6 +31,7 @@ describe('an ACL as text', () => {
     ['world:anyone:r,x509:CN=a\\, b,OU=c:cdrwa', 'world:anyone:r', 'x509:CN=a\\, b,OU=c:cdrwa'],
     ['super:admin:cdrwa, world:anyone:r', 'super:admin:cdrwa', 'world:anyone:r'],
     ['world:anyone:r,', 'world:anyone:r'],
+    [' , world:anyone:r', 'world:anyone:r'],
     ['world:anyone:,auth::a', 'world:anyone:', 'auth::a'],
   ] as [string, ...string[]][])
     it(`${text} has ${entries.length} entries`, () => {

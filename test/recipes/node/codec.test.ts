@@ -117,6 +117,20 @@ onBothServers('The option codec', (fixture, { itInVirtualTime, itEverywhere }) =
       await client.settled()
     })
 
+    itInVirtualTime('refuses each value if its validator returns neither a value nor issues', () => {
+      const returning = (validation: unknown): StandardSchema<number> => ({
+        '~standard': { version: 1, vendor: 'test', validate: () => validation as never },
+      })
+      const make = (validation: unknown) => () =>
+        new SharedValue(fixture.observer, path, { codec: returning(validation), initial: 1 })
+      // The second is what a promise of another library looks like.
+      for (const validation of [undefined, { then: () => undefined }, null, 5, {}])
+        refusal(thrownBy(make(validation)), 'SharedValue', /initial: .*: the validator must return a value or issues/)
+      refusal(thrownBy(make({ issues: [] })), 'SharedValue', /initial: .*: the validator does not say why/)
+      refusal(thrownBy(make({ issues: [{ message: 'no', path: null }] })), 'SharedValue', /refuses it: no/)
+      expect(make({ value: 1, issues: null })).not.to.throw()
+    })
+
     itInVirtualTime('refuses what could be written and not be read', () => {
       const codec: DataCodec<number> = { encode: value => `${value}!`, decode: bytes => numbers.decode(bytes) }
       refusal(
@@ -369,7 +383,7 @@ onBothServers('The option codec', (fixture, { itInVirtualTime, itEverywhere }) =
       const instances = await services.instances('api')
       expect(instances.map(({ id }) => id).sort()).to.deep.equal(['none', 'right'])
       expect(instances.find(({ id }) => id === 'right')?.payload?.tries).to.equal(0)
-      refusal(await failureOf(registration.update({ payload: wrong({}) })), 'register', /payload: to\.0/)
+      refusal(await failureOf(registration.update({ payload: wrong({}) })), 'update', /payload: to\.0/)
       const registering = services.register({ name: 'api', payload: wrong('text') })
       refusal(await failureOf(registering), 'register', /payload: to\.0/)
       expect(registration.instance.payload).to.deep.equal({ to: 'ann' })

@@ -141,6 +141,10 @@ describe('a connect string', () => {
     ['user:secret,secret@zk1:2181/app', 'write zk1:2181/app, and give'],
     ['user:sec@secret@zk1:2181', 'write host:port'],
     ['u:secret@zk1,u:secret@zk2', 'write host:port'],
+    ['zk1:2181,u:secret@zk2:2181/app', 'credentials: write host:port,host:port/chroot, and give'],
+    ['zk://zk1, u:secret@zk2', 'credentials: write host:port,host:port/chroot without zk://, and give'],
+    ['zk://u:s/secret@zk1/app', 'write host:port,host:port/chroot without zk://'],
+    ['zk://zk1:2181/apps@secret/b', 'write host:port,host:port/chroot without zk://'],
     ['zk://user:secret?secret@zk1', 'write host:port'],
     ['dns-srv://user:secret@zk.example.org/app', 'write dns-srv://zk.example.org/app, and give'],
     // Dubbo
