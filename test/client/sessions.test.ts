@@ -377,24 +377,27 @@ onBothServers('Sessions', (fixture, sentences) => {
     expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
-  itInVirtualTime('ends each call of close() after the shortest timeout, though a task or a set-up never ends', async () => {
-    const hanging = open()
-    void hanging.use({}, () => new Promise(() => undefined))
-    await hanging.whenReady()
-    const first = hanging.close()
-    const second = hanging.close({ timeout: 1_000 })
-    expect(await timeOf(Promise.all([first, second]))).to.be.within(1_000, 1_100)
-    let setUps = 0
-    const setUp = () => {
-      setUps++
-      return new Promise(() => undefined)
-    }
-    const beginning = open({ setUp })
-    expect(await failureOf(beginning.use({ timeout: 500 }, idOf))).to.include({ code: 'CONNECTIONLOSS' })
-    expect(await timeOf(beginning.close())).to.be.at.most(100)
-    expect(setUps).to.equal(1)
-    expect(await fixture.ephemeralNodes()).to.deep.equal([])
-  })
+  itInVirtualTime(
+    'ends each call of close() after the shortest timeout, though a task or a set-up never ends',
+    async () => {
+      const hanging = open()
+      void hanging.use({}, () => new Promise(() => undefined))
+      await hanging.whenReady()
+      const first = hanging.close()
+      const second = hanging.close({ timeout: 1_000 })
+      expect(await timeOf(Promise.all([first, second]))).to.be.within(1_000, 1_100)
+      let setUps = 0
+      const setUp = () => {
+        setUps++
+        return new Promise(() => undefined)
+      }
+      const beginning = open({ setUp })
+      expect(await failureOf(beginning.use({ timeout: 500 }, idOf))).to.include({ code: 'CONNECTIONLOSS' })
+      expect(await timeOf(beginning.close())).to.be.at.most(100)
+      expect(setUps).to.equal(1)
+      expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    },
+  )
 
   itInVirtualTime('ends in an outage too: within two seconds after the calls in hand', async () => {
     const sessions = open()

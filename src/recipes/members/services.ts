@@ -285,8 +285,7 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
     const wrong = nameProblem('name', name) ?? nameProblem('id', id)
     if (wrong !== undefined) throw badArguments(op, this.path, wrong)
     const parts = typeof uriSpec === 'string' ? parseUriSpec(uriSpec) : uriSpec
-    if (parts === undefined)
-      throw badArguments(op, this.path, `the uriSpec has a brace without its counterpart`)
+    if (parts === undefined) throw badArguments(op, this.path, `the uriSpec has a brace without its counterpart`)
 
     const rest = { registrationTimeUTC, serviceType, uriSpec: parts, enabled }
     const json = Buffer.from(encodeInstance({ name, id, address, port, sslPort, payload, ...rest }))
