@@ -1,13 +1,15 @@
 // `zkwire judge`.
-import { writeFile } from 'node:fs/promises'
+import { access, constants, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { linesOf, svgOf } from '../judge/diagram.ts'
 import { FAULT_NAMES, plansFor, smallerThan, wordsOf, type Plan } from '../judge/plan.ts'
-import { FINDINGS, type Finding, type Row } from '../judge/record.ts'
+import { FINDINGS, type Finding, type FindingKind, type Row } from '../judge/record.ts'
 import { savedTrial, trialLinkOf } from '../judge/saved-trial.ts'
 import { Trial, type TrialResult } from '../judge/trial.ts'
 import { siteAddress } from '../../protocol/site-address.ts'
 import { command, type Context } from '../runner/command.ts'
 import { statuses, UsageError } from '../runner/failure.ts'
+import { escapedLines } from '../runner/text.ts'
 import { secondsOf, wholeNumberOf } from '../runner/values.ts'
 import { PLAYGROUND_PORT } from './playground.ts'
 
@@ -17,6 +19,15 @@ const SHOWN_ROWS = 120
 const PATIENCE = 10
 /** How long smaller trials are looked for, in milliseconds. */
 const SHRINKING = 12_000
+
+/** @throws UsageError at once, because the verdict may come after minutes */
+async function requireWritable(option: string, file: string | undefined): Promise<void> {
+  if (file === undefined) return
+  const folder = dirname(file)
+  await access(folder, constants.W_OK).catch((error: unknown) => {
+    throw new UsageError(`--${option}: cannot write to the folder ${folder} (${(error as { code?: string }).code})`)
+  })
+}
 
 const listed = (option: string, text: string | undefined, known: readonly string[]): string[] => {
   const names = (text ?? '').split(',').filter(name => name !== '' && name !== 'none')
@@ -68,7 +79,9 @@ export const judge = command({
   async run(context) {
     const { values, program, out } = context
     if (program.length === 0) throw new UsageError('there is no program: write it after --')
-    const allowed = listed('allow', values.allow, Object.keys(FINDINGS))
+    const allowed = listed('allow', values.allow, Object.keys(FINDINGS)) as FindingKind[]
+    await requireWritable('svg', values.svg)
+    await requireWritable('save', values.save)
     const plans = plansFor({
       seed: wholeNumberOf('seed', values.seed, 0) ?? 1,
       copies: wholeNumberOf('copies', values.copies, 2) ?? 4,
@@ -77,7 +90,7 @@ export const judge = command({
       faults: values.faults === undefined ? FAULT_NAMES : listed('faults', values.faults, FAULT_NAMES),
     })
     const patience = (secondsOf('patience', values.patience) ?? PATIENCE) * 1000
-    const run = trialsOf(context, patience)
+    const run = trialsOf(context, patience, allowed)
     const counted = ({ findings }: TrialResult) => findings.filter(({ kind }) => !allowed.includes(kind))
     const passed: TrialResult[] = []
     for (const plan of plans) {
@@ -90,7 +103,7 @@ export const judge = command({
       const until = context.clock.now() + SHRINKING
       // A slow machine must not look like a program that is stuck.
       const slowest = Math.max(...[...passed, result].map(each => each.slowest))
-      const again = trialsOf(context, patience * Math.min(1, Math.max(1 / 4, 4 * slowest)))
+      const again = trialsOf(context, patience * Math.min(1, Math.max(1 / 4, 4 * slowest)), allowed)
       const smallest = await shrink({ result, finding }, counted, plan =>
         context.clock.now() < until ? again(plan) : undefined,
       )
@@ -108,9 +121,9 @@ export const judge = command({
 type Run = (plan: Plan) => Promise<TrialResult>
 
 const trialsOf =
-  ({ program: words, env, clock, signal }: Context, patience: number): Run =>
+  ({ program: words, env, clock, signal }: Context, patience: number, allowed: readonly FindingKind[]): Run =>
   plan =>
-    Trial.run({ plan, words, env, clock, patience, signal })
+    Trial.run({ plan, words, env, clock, patience, allowed, signal })
 
 interface Mistake {
   readonly result: TrialResult
@@ -147,7 +160,7 @@ async function show({ values, out }: Context, { result, finding }: Mistake, pass
   const told = rows.map(row => ({ ...row, line: undefined }))
   await out.show(
     { verdict: finding.kind, words: finding.words, trials: passed + 1, conditions, link, rows: told },
-    () => [out.paint('red', finding.words), where, '', ...linesOf(rows), '', howToPlay(saved, link)],
+    () => [out.paint('red', escapedLines(finding.words)), where, '', ...linesOf(rows), '', howToPlay(saved, link)],
   )
 }
 

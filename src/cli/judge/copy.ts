@@ -31,12 +31,17 @@ export interface CopyOptions {
   onWire(copy: Copy, line: Line, wire: Wire): void
   onLine(copy: Copy, text: string): void
   onEnd(copy: Copy, status: number): void
+  /** Called when it has printed more than {@link MOST_PRINTED}. Nothing more of it is read. */
+  onFlood(copy: Copy): void
   /** Called with each session that the copy gets. */
   onSession(copy: Copy): void
 }
 
 /** The last characters of stderr that are kept. */
 const KEPT = 2000
+/** The most bytes that a process may print, each line with what the judge keeps of it. More would fill the memory. */
+const MOST_PRINTED = 2 ** 20
+const KEPT_OF_LINE = 100
 /** The length, the version and the timeout. */
 const SESSION_START = 12
 
@@ -89,9 +94,19 @@ export class Copy {
     // A program that has ended reads nothing.
     stdin?.on('error', () => undefined)
     stderr?.on('data', chunk => (this.complaint = (this.complaint + String(chunk)).slice(-KEPT)))
+    let printed = 0
+    const isFlooded = (count: number) => {
+      const wasFlooded = printed > MOST_PRINTED
+      printed += count
+      if (wasFlooded || printed <= MOST_PRINTED) return wasFlooded
+      stdout?.destroy()
+      if (this.#program === program) this.#options.onFlood(this)
+      return true
+    }
+    stdout?.on('data', (chunk: Buffer) => isFlooded(chunk.length))
     if (stdout !== null)
       createInterface({ input: stdout }).on('line', text => {
-        if (this.#program !== program) return
+        if (this.#program !== program || isFlooded(KEPT_OF_LINE)) return
         this.activeAt = clock.now()
         this.#options.onLine(this, text.trim())
       })

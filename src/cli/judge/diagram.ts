@@ -66,7 +66,8 @@ export function linesOf(rows: readonly Row[]): string[] {
 const [LEFT, LANE, HEIGHT, TOP, CHARACTER] = [64, 26, 18, 30, 6.7]
 
 /** Returns the diagram as an SVG, with the finding as its title. */
-export function svgOf(rows: readonly Row[], title: string): string {
+export function svgOf(rows: readonly Row[], finding: string): string {
+  const title = escaped(finding)
   const lanes = lanesOf(rows)
   const all = drawn(rows)
   const x = (lane: number) => LEFT + lane * LANE

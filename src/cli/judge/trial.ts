@@ -17,6 +17,8 @@ export interface TrialOptions {
   readonly clock: Clock
   /** How long the judge waits for what must happen, in milliseconds. */
   readonly patience: number
+  /** The mistakes that do not count. They do not end the trial, so that others are found. */
+  readonly allowed: readonly FindingKind[]
   /** Aborts the trial. */
   readonly signal: AbortSignal
 }
@@ -168,6 +170,8 @@ export class Trial {
           onLine: (copy, text) => this.#said(copy, text),
           onSession: copy => this.#arm(copy),
           onEnd: (copy, status) => this.#endedWith(copy, status),
+          onFlood: ({ number }) =>
+            this.#fail(new Found('failed', `copy ${number} prints without end, more than a megabyte or 10,000 lines`)),
         }),
       )
     await Promise.all(this.#copies.map(copy => copy.start()))
@@ -461,7 +465,8 @@ export class Trial {
 
   /** A copy could not lock, or not unlock. It is excused if something has happened to it. */
   #failedOnce(copy: Copy, text: string): void {
-    const isExcused = this.#options.plan.faults.length > 0
+    const { plan, allowed } = this.#options
+    const isExcused = plan.faults.length > 0 || allowed.includes('failed')
     if (!isExcused)
       return this.#fail(new Found('failed', `copy ${copy.number} prints "${text}", and there was no fault`))
     if (copy.state === 'leaving' || copy.state === 'holding') copy.state = copy.state === 'leaving' ? 'idle' : 'lost'
@@ -551,7 +556,7 @@ export class Trial {
   }
 
   #fail(found: Found): void {
-    this.#found ??= found
+    if (!this.#options.allowed.includes(found.finding.kind)) this.#found ??= found
   }
 
   #note(copy: Copy, kind: Row['kind'], text: string, line?: WireLine): void {

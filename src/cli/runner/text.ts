@@ -6,7 +6,7 @@ import { printable } from '../../protocol/index.ts'
 export const escaped = (text: string): string => printable(text)
 
 /** Like {@link escaped}, but keeps line breaks and tabs. */
-const escapedLines = (text: string): string => printable(text, '\n\t')
+export const escapedLines = (text: string): string => printable(text, '\n\t')
 
 /** Returns the data as text, or as hex if it is not UTF-8. */
 export function dataText(data: Uint8Array | null): string {
