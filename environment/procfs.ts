@@ -1,5 +1,5 @@
 // Information about a process from Linux' /proc.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** USER_HZ, the unit of times in /proc: 100 on every Linux that Node supports. */
 const CLOCK_TICKS = 100
@@ -12,11 +12,9 @@ export function cpuSecondsOf(pid: number): number | undefined {
 
 /** Returns the ids of all processes that a process started, and that these started. Empty if the system has no /proc. */
 export function descendantsOf(pid: number): number[] {
-  const tasks = `/proc/${pid}/task`
-  if (!existsSync(tasks)) return []
-  const children = readdirSync(tasks).flatMap(task => {
+  const children = tasksOf(pid).flatMap(task => {
     try {
-      return readFileSync(`${tasks}/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+      return readFileSync(`${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
     } catch {
       // The thread has ended since the directory was read.
       return []
@@ -27,16 +25,12 @@ export function descendantsOf(pid: number): number[] {
 
 /** Returns the state letter of each thread, 'T' if it is stopped. Empty if the system has no /proc. */
 export function threadStates(pid: number): string[] {
-  const tasks = `/proc/${pid}/task`
-  if (!existsSync(tasks)) return []
-  return readdirSync(tasks).flatMap(task => statFields(`${tasks}/${task}/stat`)?.[0] ?? [])
+  return tasksOf(pid).flatMap(task => statFields(`${task}/stat`)?.[0] ?? [])
 }
 
 /** True if all threads of a process wait for an event, also if the system has no /proc. */
 export function isAsleep(pid: number): boolean {
-  const tasks = `/proc/${pid}/task`
-  if (!existsSync(tasks)) return true
-  return readdirSync(tasks).every(task => (statFields(`${tasks}/${task}/stat`)?.[0] ?? 'S') === 'S')
+  return tasksOf(pid).every(task => (statFields(`${task}/stat`)?.[0] ?? 'S') === 'S')
 }
 
 /**
@@ -44,17 +38,24 @@ export function isAsleep(pid: number): boolean {
  * not report it.
  */
 export function threadCpuMs(pid: number): number | undefined {
-  const tasks = `/proc/${pid}/task`
-  if (!existsSync(tasks)) return undefined
   let nanos = 0
-  for (const task of readdirSync(tasks)) {
+  for (const task of tasksOf(pid)) {
     try {
-      nanos += Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0])
+      nanos += Number(readFileSync(`${task}/schedstat`, 'utf8').split(' ')[0])
     } catch {
       // The thread has ended since the directory was read.
     }
   }
   return nanos === 0 ? undefined : nanos / 1e6
+}
+
+/** Returns the folders of a process's threads. Empty if the process has ended, even just now, or there is no /proc. */
+function tasksOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(task => `/proc/${pid}/task/${task}`)
+  } catch {
+    return []
+  }
 }
 
 /**

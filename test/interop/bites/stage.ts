@@ -151,6 +151,8 @@ export class Stage implements AsyncDisposable {
     const child = spawn(program, args)
     const cancelAtExit = runAtExit(() => child.kill('SIGKILL'))
     const closed = once(child, 'close')
+    // A fault can end the program before it reads the answer.
+    child.stdin.on('error', () => undefined)
     const printed: string[] = []
     let errors = ''
     child.stderr.on('data', chunk => (errors += String(chunk)))
