@@ -88,6 +88,6 @@ async function join(
   driver.send(`join ${who} ${lock.recipe} /zkwire-crash-${lock.id}-${who} 0`)
   await driver.until('lock', () => driver.has(does, who))
   // The first request of a waiter has been sent, so that it is in the queue before the fault.
-  while (proxy.passed.bytesSent === 0) await delay(1)
+  while (!(await driver.waitsFor(() => proxy.passed.bytesSent > 0, 1)));
   return proxy
 }

@@ -52,10 +52,11 @@ export async function measureLeaderLoss(lock: ServiceLock, timeout: number): Pro
   const cluster = clusters[lock.service]
   if (cluster === undefined) return undefined
   const { start, elections } = cluster
+  const command = await commandOf(lock)
   const times: number[] = []
   while (times.length < RUNS) {
     const cluster = await start()
-    const driver = new Driver(await commandOf(lock))
+    const driver = new Driver(command)
     try {
       for (const [who, address] of cluster.addresses.entries()) {
         driver.send(`open ${who} ${address} ${timeout}`)

@@ -127,7 +127,10 @@ async function startPostgres(): Promise<Service> {
       connection.close()
       return server
     } catch (error) {
-      if (elapsed > START_DEADLINE) throw error
+      if (elapsed > START_DEADLINE) {
+        await server.close()
+        throw error
+      }
       await delay(POLL_INTERVAL)
     }
 }
@@ -143,25 +146,32 @@ async function start(
   user: { uid?: number; gid?: number } = {},
 ): Promise<Service> {
   const directory = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'zkwire-service-'))
-  const [program = '', ...args] = await command(directory)
+  let kill: () => unknown = () => undefined
+  const cancelAtExit = runAtExit(() => {
+    kill()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const remove = async () => {
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+    cancelAtExit()
+  }
+  const [program = '', ...args] = await Promise.resolve(command(directory)).catch(async (error: unknown) => {
+    await remove()
+    throw error
+  })
   const child: ChildProcess = spawn(program, args, { ...user, cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] })
   let output = ''
   child.stderr?.on('data', chunk => (output = (output + String(chunk)).slice(-2000)))
   child.on('error', error => (output += error.message))
   // PostgreSQL ends its children when it gets this signal, and it removes its shared memory.
-  const kill = () => child.kill(program.endsWith('postgres') ? 'SIGQUIT' : 'SIGKILL')
-  const cancelAtExit = runAtExit(() => {
-    kill()
-    rmSync(directory, { recursive: true, force: true })
-  })
+  kill = () => child.kill(program.endsWith('postgres') ? 'SIGQUIT' : 'SIGKILL')
   const close = async () => {
     if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
       const exited = once(child, 'exit')
       kill()
       await exited
     }
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
-    cancelAtExit()
+    await remove()
   }
   const startedAt = performance.now()
   while (!(await accepts(port))) {

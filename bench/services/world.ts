@@ -190,7 +190,9 @@ export class World {
   /** Resolves when the contender has sent its first request of a join. */
   async #proxied(who: number): Promise<void> {
     const proxy = this.#proxies[who]
-    while (proxy?.passed.bytesSent === 0 && !this.driver.has('held', who)) await delay(1)
+    const hasSent = () => proxy?.passed.bytesSent !== 0 || this.driver.has('held', who)
+    // Throws if the program has ended.
+    while (!(await this.driver.waitsFor(hasSent, 1)));
   }
 }
 

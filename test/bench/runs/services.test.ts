@@ -1,10 +1,15 @@
 // A run of bench:services with few contenders, on the services that this machine has.
 import { expect } from 'chai'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { etcdServer, postgresql, redisServer } from '../../../environment/needs.ts'
 import { descendantsOf } from '../../../environment/procfs.ts'
 import { Progress } from '../../../bench/output/progress.ts'
 import { parseServicesResult, type ServicesResult } from '../../../bench/services/result.ts'
 import { measureServices } from '../../../bench/services/run.ts'
+import { ChildProgram } from '../../support/child-program.ts'
 import { readDocument } from '../../support/document.ts'
 
 const silent = new Progress({ write: () => undefined })
@@ -60,5 +65,23 @@ describe('npm run bench -- services', function () {
 
   it('leaves no server and no contender', () => {
     expect(descendantsOf(process.pid).filter(pid => !others.includes(pid))).to.deep.equal([])
+  })
+})
+
+const main = join(import.meta.dirname, '..', '..', '..', 'bench', 'services', 'main.ts')
+
+describe('npm run bench -- services without a server', function () {
+  this.timeout(60_000)
+
+  it('removes the folder of one that cannot be prepared', async function () {
+    if (!(await postgresql.isInstalled())) this.skip()
+    const folderOfResult = await mkdtemp(join(tmpdir(), 'zkwire-services-'))
+    const options = ['--only', 'pg-notify', '--json', join(folderOfResult, 'result.json')]
+    // initdb refuses a locale that is not there.
+    const program = new ChildProgram(['--import', 'tsx', main, ...options], { LC_ALL: 'none' })
+    const { out } = await program.ended
+    const [, folder] = /NOT MEASURED: PostgreSQL.*?-D\s+(\S+)\/data/s.exec(out) ?? expect.fail(out)
+    expect(existsSync(folder ?? '')).to.equal(false)
+    await rm(folderOfResult, { recursive: true })
   })
 })
