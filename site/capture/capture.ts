@@ -70,7 +70,7 @@ export function captureOf(name: string, { rows: lines, about, isCut }: Rows): Ca
   const rows = inOrder(lines)
   const connections = connectionsIn(rows)
   const talking = [...connections.values()].filter(({ frames }) => frames > 0)
-  if (talking.length === 0) throw new FileError(noFrames(name, rows, connections.size))
+  if (talking.length === 0) throw new FileError(noFrames(name, rows, connections.size, about))
   const [clientKeys, serverKeys] = [copiesIn(rows) ?? numbersOf(talking, 'client'), numbersOf(talking, 'server')]
   const [clients, servers] = [clientKeys.slice(0, LIMITS.clients), serverKeys.slice(0, MOST_SERVERS)]
   const steps = stepsOf(rows, connections, clients, servers)
@@ -154,24 +154,21 @@ function stepsOf(
 ): Step[] {
   const log = new FrameLog()
   const logs = new Map<number, ConnectionLog>()
-  return rows
-    .flatMap((row): Step[] => {
-      const at = 1000 * row.seconds
-      const connection = row.connection === undefined ? undefined : connections.get(row.connection)
-      const client = clients.indexOf(connection?.client ?? `copy ${row.copy}`) + 1
-      const server = connection === undefined ? 0 : servers.indexOf(connection.server) + 1
-      if (client === 0 || (connection !== undefined && server === 0)) return []
-      const step = { at, client, server, connection: row.connection ?? 0, row }
-      if (connection === undefined || row.op === undefined) return [{ ...step, frame: undefined }]
-      let own = logs.get(connection.number)
-      if (own === undefined)
-        logs.set(connection.number, (own = new ConnectionLog(log, client, server, connection.number)))
-      return [{ ...step, frame: frameOf(own, row, at) }]
-    })
-    .map((step, i, steps) => {
-      if (step.frame !== undefined) (step.frame as LoggedFrame).arrivesAt = arrivalOf(step.frame, steps, i)
-      return step
-    })
+  const steps = rows.flatMap((row): Step[] => {
+    const at = 1000 * row.seconds
+    const connection = row.connection === undefined ? undefined : connections.get(row.connection)
+    const client = clients.indexOf(connection?.client ?? `copy ${row.copy}`) + 1
+    const server = connection === undefined ? 0 : servers.indexOf(connection.server) + 1
+    if (client === 0 || (connection !== undefined && server === 0)) return []
+    const step = { at, client, server, connection: row.connection ?? 0, row }
+    if (connection === undefined || row.op === undefined) return [{ ...step, frame: undefined }]
+    let own = logs.get(connection.number)
+    if (own === undefined)
+      logs.set(connection.number, (own = new ConnectionLog(log, client, server, connection.number)))
+    return [{ ...step, frame: frameOf(own, row, at) }]
+  })
+  setArrivals(steps)
+  return steps
 }
 
 /** A capture can have a segment late, whose bytes belong before others. Within a connection, time goes on. */
@@ -204,14 +201,19 @@ function frameOf(log: ConnectionLog, { op = '', from, xid, bytes, sentence, dump
   return frame
 }
 
-/** A file has one time for each frame. It is drawn on its way from then on, but not longer than until the next one. */
-function arrivalOf({ sentAt, connection }: WireFrame, steps: readonly Step[], from: number): number {
-  for (let i = from + 1; i < steps.length; i++) {
-    const { at, connection: other } = steps[i] as Step
-    if (at >= sentAt + LATENCY) break
-    if (other === connection && at > sentAt) return at
+/**
+ * A file has one time for each frame. It is drawn on its way from then on, but not longer than until the next one of its
+ * connection. Many frames can have the same time.
+ */
+function setArrivals(steps: readonly Step[]): void {
+  /** Of each connection: the time of the step behind, and the next later one. */
+  const behind = new Map<number, { at: number; later: number }>()
+  for (const { at, connection, frame } of steps.toReversed()) {
+    const next = behind.get(connection) ?? { at: Infinity, later: Infinity }
+    const later = next.at > at ? next.at : next.later
+    behind.set(connection, { at, later })
+    if (frame !== undefined) (frame as LoggedFrame).arrivesAt = Math.min(later, at + LATENCY)
   }
-  return sentAt + LATENCY
 }
 
 /** What is wrong with connections: bytes that no frame has, other protocols. */
@@ -231,17 +233,19 @@ function problemsIn(rows: readonly Row[]): string[] {
   return more > 0 ? [...shown, `There are ${more} more such notes.`] : shown
 }
 
-function noFrames(name: string, rows: readonly Row[], connections: number): string {
+function noFrames(name: string, rows: readonly Row[], connections: number, about: readonly string[]): string {
+  // For example, that it is damaged, or that its packets are of a network that is not known.
+  const found = about.map(each => `${each} `).join('')
   if (connections === 0 && rows.some(({ copy }) => copy !== undefined))
     return `${name} has no frame: the programs of this trial have not connected. What the judge has printed says why.`
   if (connections === 0)
-    return `${name} has no TCP connection, so there is nothing to play. Capture with: tcpdump -i any -w file.pcap port 2181`
+    return `${name} has no TCP connection that can be read, so there is nothing to play. ${found}Capture with: tcpdump -i any -w file.pcap port 2181`
   const [problem] = problemsIn(rows)
   const isTls = rows.some(({ sentence }) => sentence.includes('TLS'))
   const todo = isTls
     ? 'What is inside of TLS cannot be read: capture a connection without TLS, or let zkwire trace stand before the server.'
     : 'Capture the port of the servers, while a client connects: tcpdump -i any -w file.pcap port 2181'
-  return `${name} has no frame of ZooKeeper in its connections (${connections}). ${problem === undefined ? '' : `${problem} `}${todo}`
+  return `${name} has no frame of ZooKeeper in its connections (${connections}). ${found}${problem === undefined ? '' : `${problem} `}${todo}`
 }
 
 function unknownIn(rows: readonly Row[], shown: readonly Connection[], servers: number): string[] {

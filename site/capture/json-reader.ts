@@ -32,7 +32,8 @@ export class JsonReader implements FileReader {
     }
   }
 
-  end(): Omit<Rows, 'isCut'> {
+  end(isCut: boolean): Omit<Rows, 'isCut'> {
+    if (isCut) return { rows: this.#rows, about: this.#about }
     const last = this.#isDamaged ? undefined : fieldsOf(this.#rest)
     this.#line++
     if (last !== undefined) this.#add(last)

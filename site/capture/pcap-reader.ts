@@ -25,7 +25,8 @@ export class PcapReader implements FileReader {
     }
   }
 
-  end(): Omit<Rows, 'isCut'> {
+  end(isCut: boolean): Omit<Rows, 'isCut'> {
+    if (isCut) return { rows: this.#rows, about: this.#about }
     this.#explainer.finish()
     const summary = this.#explainer.summary()
     return { rows: this.#rows, about: [`${summary[0]?.toUpperCase() ?? ''}${summary.slice(1)}.`, ...this.#about] }

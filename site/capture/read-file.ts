@@ -11,8 +11,9 @@ export interface OpenedFile {
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 }
 
-/** The bytes of which a file consists that is no capture: `{`, or white space before it. */
-const JSON_START = /^\s*\{/
+/** How a file begins that is no capture: by `{`, with a byte order mark, as latin1, or white space before it. */
+const JSON_START = /^(\u00ef\u00bb\u00bf)?\s*\{/
+const UTF_16 = ['fffe', 'feff']
 const GZIP = Buffer.of(0x1f, 0x8b)
 /** The bytes that tell what a file is. */
 const START = 4
@@ -34,15 +35,17 @@ export async function rowsIn({ name, chunks }: OpenedFile): Promise<Rows> {
     reader ??= readerOf(start)
     if (reader === undefined && start.subarray(0, GZIP.length).equals(GZIP))
       throw new FileError(`${name} is compressed with gzip: unpack it with gunzip, and open what is in it.`)
+    if (reader === undefined && UTF_16.includes(start.toString('hex', 0, 2)))
+      throw new FileError(`${name} is UTF-16, as Windows PowerShell writes it: convert it to UTF-8, and open it again.`)
     if (reader === undefined) throw new FileError(`${name} is no file that can be played. ${WHAT_OPENS}`)
     reader.push(start)
     start = Buffer.alloc(0)
     const isLong = reader.frames >= LIMITS.frames || (reader.frames === 0 && length > MOST_WITHOUT_FRAMES)
-    if (isLong) return { ...reader.end(), isCut: true }
+    if (isLong) return { ...reader.end(true), isCut: true }
   }
   if (length === 0) throw new FileError(`${name} is empty. ${WHAT_OPENS}`)
   if (reader === undefined) throw new FileError(`${name} has only ${length} bytes. ${WHAT_OPENS}`)
-  return { ...reader.end(), isCut: false }
+  return { ...reader.end(false), isCut: false }
 }
 
 function readerOf(start: Buffer): FileReader | undefined {

@@ -35,8 +35,11 @@ export interface FileReader {
   readonly frames: number
   /** @throws FileError if the bytes cannot be read */
   push(bytes: Buffer): void
-  /** The file has ended. */
-  end(): Omit<Rows, 'isCut'>
+  /**
+   * Nothing more is pushed.
+   * @param isCut true if the reader stopped before the end of the file, which then lacks nothing
+   */
+  end(isCut: boolean): Omit<Rows, 'isCut'>
 }
 
 /** Why a file cannot be opened, as a sentence for the reader. */

@@ -8,6 +8,8 @@ import type { Packet } from '../../../src/cli/capture/packet.ts'
 import { toldLineOf } from '../../../src/cli/conversation/told-line.ts'
 import { openCapture, type Capture } from '../../../site/capture/capture.ts'
 import { CapturedWorld } from '../../../site/capture/captured-world.ts'
+import { LATENCY } from '../../../site/world/channel.ts'
+import { LIMITS } from '../../../site/world/story.ts'
 import { explanationOf } from '../../../site/world/wire-frame-words.ts'
 import { ipv4, linked, links, pcapFile, pcapngFile } from '../../cli/capture/packet-of.ts'
 
@@ -207,6 +209,47 @@ describe('a capture on the stage', () => {
     expect(await timed.act()).to.equal(false)
   })
 
+  it('is read to the most frames that are shown, without a note about what was not read', async () => {
+    const many = Array.from({ length: LIMITS.frames + 100 }, (_, i) => i)
+    const row = { connection: 1, from: 'client', op: 'exists', sentence: 'client exists' }
+    const lines = Buffer.from(many.map(i => `${JSON.stringify({ ...row, seconds: i / 10 })}\n`).join(''))
+    const ping = Buffer.from('00000008fffffffe0000000b', 'hex')
+    const segment = (i: number) => ipv4({ fromPort: 40_000, toPort: 2181, seq: 1 + 12 * i, payload: ping })
+    const packets = many.map((i): Packet => ({ time: i / 10, linkType: links.raw, bytes: segment(i) }))
+    for (const bytes of [lines, pcapFile(packets)]) {
+      // The chunk with the last frame that is shown ends within the next one.
+      const count = Math.floor(bytes.length * (1 - 50 / many.length))
+      const { frames, notes } = await openCapture({
+        name: 'a',
+        chunks: [bytes.subarray(0, count), bytes.subarray(count)],
+      })
+      expect(frames.length).to.be.within(LIMITS.frames, many.length)
+      expect(notes).to.deep.equal(['Only the first 20,000 frames are shown: cut the file for later ones.'])
+    }
+  })
+
+  it('draws frames on their way until the next one of their connection, also if very many have the same time', async () => {
+    const row = (connection: number, seconds: number) =>
+      `${JSON.stringify({ seconds, connection, from: 'client', op: 'exists', sentence: 'client exists' })}\n`
+    const arrivals = async (lines: string) =>
+      (await opened(Buffer.from(lines))).frames.map(({ sentAt, arrivesAt }) => [sentAt, arrivesAt].map(Math.round))
+    const lines = [row(1, 1), row(1, 1), row(2, 1.001), row(1, 1.002), row(1, 2)].join('')
+    expect(await arrivals(lines)).to.deep.equal([
+      [1000, 1002],
+      [1000, 1002],
+      [1001, 1001 + LATENCY],
+      [1002, 1002 + LATENCY],
+      [2000, 2000 + LATENCY],
+    ])
+    // In proportion to their number: the square of it would take minutes.
+    expect(await arrivals(row(1, 1).repeat(LIMITS.frames))).to.have.length(LIMITS.frames)
+  })
+
+  it('may have a byte order mark', async () => {
+    const { frames } = await opened(Buffer.concat([Buffer.from('efbbbf', 'hex'), told(fileOf('java'), true)]))
+    expect(frames.length).to.be.above(10)
+  })
+
   it('is refused with a sentence about what is wrong and what to do', async () => {
     const tls = linked(
       links.raw,
@@ -219,10 +262,19 @@ describe('a capture on the stage', () => {
       [Buffer.from('abc'), /has only 3 bytes/],
       [Buffer.from('# Readme'), /is no file that can be played\. The page opens captures/],
       [Buffer.from('1f8b0800000000', 'hex'), /gzip: unpack it with gunzip/],
+      [Buffer.from('fffe7b007d00', 'hex'), /is UTF-16.*convert it to UTF-8/],
       [Buffer.from('{\n  "name": "zkwire"\n}'), /^Line 1 is not an object of JSON.*trace it again/],
       [Buffer.from('{"name": "zkwire"}'), /^Line 1 has no time, no connection or no sentence/],
       [Buffer.from('{"seconds": 5, "rows": [{}]}\n'), /Leave out --top/],
       [pcapFile([]), /has no TCP connection.*tcpdump/],
+      [
+        pcapFile([{ time: 1, linkType: 9, bytes: tls }]),
+        /can be read.*a kind of network that is not known: 1\. Capture/,
+      ],
+      [
+        Buffer.concat([pcapFile(packets.slice(0, 1)), Buffer.alloc(16, 0xff)]),
+        /\(1\)\..*damaged: its packet 2 claims.*Capture/,
+      ],
       [pcapFile(packets), /has no frame of ZooKeeper.*speaks TLS.*capture a connection without TLS/],
     ]
     for (const [bytes, sentence] of cases) expect(await refused(bytes)).to.match(sentence)
