@@ -3,6 +3,7 @@
 import { expect } from 'chai'
 import { readDocument } from '../support/document.ts'
 import { declaredCalls, type DeclaredCall } from '../support/public-names.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { failureOf } from '../support/settled.ts'
 import { end, Stage, turns, type Scene } from './public-calls.ts'
 import {
@@ -194,6 +195,35 @@ describe('every recipe', () => {
       }, reports)
     })
   }
+
+  for (const [name, { change }] of Object.entries(followed))
+    it(`${name} tells a listener nothing after close(), whenever in the handling of an event that is called`, async () => {
+      const told: number[] = []
+      for (let moment = 0; moment <= 30; moment++) {
+        let faultyDial!: FaultyDial
+        const stage = await Stage.open({}, dial => (faultyDial = new FaultyDial(dial)).dial)
+        const run = async () => {
+          const object = await objectWith(name, stage.scene)
+          const heard: unknown[] = []
+          object.on('change', each => heard.push(each))
+          await turns()
+          const arrived = faultyDial.holdEvent()
+          await change(stage.scene, 1)
+          await arrived
+          faultyDial.deliver()
+          for (let i = 0; i < moment; i++) await Promise.resolve()
+          const closed = object.close()
+          const before = heard.length
+          await closed
+          await turns()
+          expect(heard.length, `after ${moment} microtasks`).to.equal(before)
+          told.push(before)
+        }
+        await stage.clock.until(run())
+        await stage.close()
+      }
+      expect([told.at(0), told.at(-1)]).to.deep.equal([0, 1])
+    })
 
   for (const [how, close] of Object.entries(ends)) {
     for (const name of Object.keys(running))

@@ -96,12 +96,17 @@ describe('an object that lives long keeps nothing of', () => {
       const node = await started(closeLater(new PersistentEphemeral(PATH)), client)
       return (_, nth) => node.setData(String(nth), { signal })
     },
-    async 'PersistentEphemeral.start with another root'({ client, closeLater }) {
-      const roots = ['/a', '/b']
-      for (const root of roots) await client.create(root)
-      const node = closeLater(new PersistentEphemeral(PATH))
-      return (_, nth) => node.start(client.chroot(roots[nth % 2] as string), { signal })
-    },
+    ...Object.fromEntries(
+      (['ephemeral', 'persistent'] as const).map(mode => [
+        `PersistentEphemeral.start with another root, in mode ${mode}`,
+        async ({ client, closeLater }: Scene) => {
+          const roots = ['/a', '/b']
+          for (const root of roots) await client.create(root)
+          const node = closeLater(new PersistentEphemeral(PATH, { mode }))
+          return (_: Scene, nth: number) => node.start(client.chroot(roots[nth % 2] as string), { signal })
+        },
+      ]),
+    ),
     async 'Membership.setData'({ client, closeLater }) {
       const group = await started(closeLater(new Membership(PATH, { id: 'me' })), client)
       return (_, nth) => group.setData(String(nth), { signal })

@@ -71,6 +71,22 @@ describe('a session asks the leader', () => {
     expect(await framesIn(T)).not.to.have.property('sync')
   })
 
+  it('for an item of a queue also after another one was lost, and then released too', async () => {
+    const [client, other] = [await virtual.open(), await virtual.open({ onFrame: undefined })]
+    await using queue = new Queue(client, '/queue')
+    await queue.putMany(['a', 'b'])
+    const [lost, held] = [await virtual.until(queue.take()), await virtual.until(queue.take())]
+    await other.delete(`/queue/taken/${lost.name}`)
+    expect(await failureOf(lost.complete())).to.have.property('code', 'LOST')
+    await lost.release()
+    expect(await framesIn(10 * T))
+      .to.have.property('sync')
+      .that.is.within(35, 38)
+    await held.complete()
+    await virtual.clock.advance(T)
+    expect(await framesIn(T)).not.to.have.property('sync')
+  })
+
   it('never if the option asksLeader is false', async () => {
     const client = await virtual.open({ asksLeader: false })
     await virtual.until(new Mutex(client, '/lock').acquire())

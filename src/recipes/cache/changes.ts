@@ -164,6 +164,7 @@ export class Changes {
 
   end(failure: Failure | undefined): void {
     this.#end = { failure }
+    this.listeners.clear()
     for (const follower of this.#followers) follower.onEnd(failure)
     this.#followers.clear()
   }
