@@ -106,19 +106,28 @@ describe('sessions that supervise() has lost and the server has kept', () => {
       expect(runs).to.equal(3)
     }))
 
-  it('are left to expire when the caller aborts', () =>
-    Outage.run(async outage => {
-      const { server } = outage
-      const stop = new AbortController()
-      const work = async (zk: Client, signal: AbortSignal) => {
-        const resumed = server.faults.hold('connect', { session: zk.sessionId })
-        void resumed.triggered.then(() => stop.abort())
-        await outage.outlast(signal)
-      }
-      expect(await failureOf(outage.supervise(work, { signal: stop.signal }))).to.equal(stop.signal.reason)
-      expect(server.snapshot().sessions.map(({ isConnected }) => isConnected)).to.deep.equal([false])
-      await outage.sleep(3 * T)
-    }))
+  for (const [missing, left] of [
+    ['connect', [false]],
+    ['closeSession', []],
+  ] as const)
+    it(`do not delay the end when the caller aborts before the reply to a ${missing}`, () =>
+      Outage.run(async outage => {
+        const { server, clock } = outage
+        const stop = new AbortController()
+        let abortedAt = 0
+        const work = async (zk: Client, signal: AbortSignal) => {
+          const held = server.faults.hold(missing, { session: zk.sessionId })
+          void held.triggered.then(() => {
+            abortedAt = clock.now()
+            stop.abort()
+          })
+          await outage.outlast(signal)
+        }
+        expect(await failureOf(outage.supervise(work, { signal: stop.signal }))).to.equal(stop.signal.reason)
+        expect(clock.now() - abortedAt).to.be.below(100)
+        expect(server.snapshot().sessions.map(({ isConnected }) => isConnected)).to.deep.equal(left)
+        await outage.sleep(3 * T)
+      }))
 
   it('do not delay the task on a read-only server, and are closed when a server accepts writes', async () => {
     const all = { server: new ScriptedServer(), clock: new VirtualClock() }

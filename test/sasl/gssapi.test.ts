@@ -61,7 +61,7 @@ describe('GSSAPI', () => {
       await exchange.step(null)
       await exchange.step(Buffer.of(2))
       const error = await Promise.resolve(exchange.step(Buffer.of(3))).catch((e: unknown) => e)
-      expect(error).to.be.an.instanceOf(SaslError).and.have.property('message', message)
+      expect(error).to.be.an.instanceOf(SaslError).and.include({ message }).and.not.have.property('cause')
     })
 
   it('rejects with a SaslError that keeps the error of the package as its cause', async () => {

@@ -179,8 +179,8 @@ export class PersistentEphemeral implements AsyncDisposable {
   async #remove(loop: SessionLoop): Promise<void> {
     const { client } = loop
     try {
-      if (!this.#node.isEphemeral && this.#work.loop !== undefined) return forget(loop)
-      await retryUntilDone(client, () => this.#node.remove(client, () => isKeptByAnother(loop)))
+      if (this.#node.isEphemeral || this.#work.loop === undefined)
+        await retryUntilDone(client, () => this.#node.remove(client, () => isKeptByAnother(loop)))
     } catch (error) {
       if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
     }

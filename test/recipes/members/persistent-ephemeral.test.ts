@@ -41,27 +41,32 @@ onBothServers('PersistentEphemeral', (fixture, { itInVirtualTime, itEverywhere }
     expect(await dataOf()).to.equal('here')
   })
 
-  itInVirtualTime('pauses up to a second between deletions that another client repeats', async () => {
-    const client = await fixture.open()
-    await using node = new PersistentEphemeral(path)
-    await node.start(client)
-    const stop = new AbortController()
-    let deletions = 0
-    const fight = async () => {
-      while (!stop.signal.aborted) {
-        if ((await fixture.observer.exists(path)) === null) await fixture.sleep(1)
-        else {
-          await fixture.observer.delete(path)
-          deletions++
+  for (const [what, attack] of Object.entries({
+    deletions: () => fixture.observer.delete(path),
+    writes: () => fixture.observer.setData(path, 'foreign'),
+  }))
+    itInVirtualTime(`pauses up to a second between ${what} that another client repeats`, async () => {
+      const client = await fixture.open()
+      await using node = new PersistentEphemeral(path, { data: 'ours' })
+      await node.start(client)
+      const stop = new AbortController()
+      let attacks = 0
+      const fight = async () => {
+        while (!stop.signal.aborted) {
+          const found = await outcomeOf(fixture.observer.getData(path))
+          if (found instanceof Error || String((found as { data: Buffer }).data) !== 'ours') await fixture.sleep(20)
+          else {
+            await attack()
+            attacks++
+          }
         }
       }
-    }
-    const fighting = fight()
-    await fixture.sleep(20_000)
-    stop.abort()
-    await fighting
-    expect(deletions).to.be.within(10, 60)
-  })
+      const fighting = fight()
+      await fixture.sleep(20_000)
+      stop.abort()
+      await fighting
+      expect(attacks).to.be.within(10, 60)
+    })
 
   itEverywhere('writes new data, and writes it again when another client overwrites it', async () => {
     const client = await fixture.open()

@@ -39,6 +39,8 @@ describe('the pause between connection attempts', () => {
     expect(attempts.pause(1, 30_000, random)).to.equal(0)
     attempts.onConnectionLost(9000)
     expect(attempts.pause(1, 30_000, random), 'after a failed lookup').to.equal(750)
+    attempts.onAttempt(9500, 5000)
+    attempts.onConnectionLost(9900)
     attempts.onAttempt(10_000, 5000)
     attempts.onConnected(10_001)
     attempts.onConnectionLost(20_000)
