@@ -8,6 +8,7 @@ import { failureOf } from '../support/settled.ts'
 import { end, Stage, turns, type Scene } from './public-calls.ts'
 import {
   followed,
+  giving,
   held,
   outlivingSessions,
   required,
@@ -270,6 +271,17 @@ describe('every recipe', () => {
       [...parameters, ...['data', 'initial'].map(name => options.get(name) ?? '')].some(isData)
     expect(Object.keys(taking)).to.have.members(calls.filter(takesData).map(({ name }) => name))
   })
+
+  for (const [name, prepare] of Object.entries(giving))
+    it(`gives bytes of ${name} that the caller may change`, () =>
+      onStage(async scene => {
+        const read = await prepare(scene)
+        for (let i = 0; i < 2; i++) {
+          const bytes = await read()
+          expect(String(bytes)).to.equal('ours')
+          bytes?.fill('X')
+        }
+      }))
 
   for (const [name, prepare] of Object.entries(taking))
     it(`copies the bytes that ${name} is given`, () =>

@@ -218,3 +218,21 @@ export const taking: Readonly<Record<string, (scene: Scene) => Promise<(bytes: B
       await value.update(data => data ?? 'null')
     }),
 }
+
+/** What shows bytes of the object that it also uses itself. Each function gets a scene ready to be read. */
+export const giving: Readonly<Record<string, (scene: Scene) => Promise<() => Promise<Buffer | null | undefined>>>> = {
+  async Cache({ client, other, closeLater }) {
+    await other.create(PATH, 'ours')
+    const cache = closeLater(new Cache(client, PATH))
+    await cache.ready
+    return () => Promise.resolve(cache.get(PATH)?.data)
+  },
+  async PersistentEphemeral({ client, closeLater }) {
+    const node = await started(closeLater(new PersistentEphemeral(PATH, { data: Buffer.from('ours') })), client)
+    return () => Promise.resolve(node.data as Buffer)
+  },
+  SharedValue({ client }) {
+    const value = new SharedValue(client, PATH, { initial: 'ours' })
+    return Promise.resolve(async () => (await value.get()).data)
+  },
+}

@@ -218,6 +218,18 @@ describe('a session asks the leader', () => {
       await held.release()
     })
 
+  it('and stays at a slow one, however often it was asked before', async () => {
+    const client = await virtual.open()
+    const lock = new Mutex(client, '/lock')
+    for (const kind of ['sync', 'multi'] as const) virtual.server.faults.delay(kind, T / 50, { times: Infinity })
+    const held = await virtual.until(lock.acquire())
+    await virtual.clock.advance(10 * T)
+    await virtual.until(held.release())
+    await virtual.clock.advance(10 * T)
+    await (await virtual.until(lock.acquire())).release()
+    expect(client.stats.disconnects).to.equal(0)
+  })
+
   it('and gives the next servers the rest of the lease to answer', async () => {
     const timeout = 4000
     const client = await virtual.open({ sessionTimeout: timeout, onFrame: undefined }, 'a,b,c')

@@ -75,6 +75,25 @@ describe('zkwire import', () => {
         expect(count, 'lost frames').to.be.at.least(4)
       })
 
+  for (const how of ['--skip', '--overwrite'])
+    it(`${how} gives up if a write is lost ten times`, async () => {
+      let lost = 0
+      const result = await importInto([how], ({ server: { faults } }) => {
+        const lose = () => {
+          const { triggered } = faults.ignore(how === '--skip' ? 'create' : 'multi')
+          void triggered.then(
+            () => {
+              lost++
+              lose()
+            },
+            () => undefined,
+          )
+        }
+        lose()
+      })
+      expect([result.status, lost]).to.deep.equal([69, 10])
+    })
+
   const foreign: Readonly<Record<string, (zk: Client) => Promise<unknown>>> = {
     'creates a node of the input': zk => zk.create('/a/b', 'foreign'),
     'deletes a node of the input': zk => zk.delete('/a/c'),

@@ -44,6 +44,13 @@ describe('in this process, zkwire import', () => {
     expect(await zk.exists('/a')).to.equal(null)
   })
 
+  it('refuses input that ends within a character', async () => {
+    const input = [line('/a'), end(1), Buffer.from('€').subarray(0, 2)]
+    const { status, err } = await run(['import'], { input })
+    expect(err).to.include('the input is not UTF-8')
+    expect(status).to.equal(64)
+  })
+
   it('refuses a line without an end, before it fills the memory', async () => {
     let taken = 0
     const input = (function* () {

@@ -242,6 +242,23 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
       'codec.decode': { codec: { encode: keep, decode: unlessBad } },
     }
   }
+  itInVirtualTime(
+    'forgets a node that it could not keep, and that was deleted while there was no connection',
+    async () => {
+      const { client, faultyDial } = await fixture.openWithFaults({ onUncaughtError: () => undefined })
+      await tree.create('/a', '/bad')
+      await fixture.observer.setData(`${fixture.path}/bad`, 'bad')
+      await using cache = tree.open(client, optionsThatThrow(() => true)['data'])
+      await cache.ready
+      expect(cache.hidden.size).to.equal(1)
+      faultyDial.refuse()
+      await fixture.observer.delete(`${fixture.path}/bad`)
+      faultyDial.accept()
+      await fixture.until(() => cache.state === 'live')
+      expect(cache.hidden.size).to.equal(0)
+    },
+  )
+
   for (const name of Object.keys(optionsThatThrow(() => true))) {
     itEverywhere(`hides a node for which ${name} throws, tells onUncaughtError, and follows the others`, async () => {
       const thrown: unknown[] = []

@@ -68,6 +68,20 @@ onBothServers('PersistentEphemeral', (fixture, { itInVirtualTime, itEverywhere }
       expect(attacks).to.be.within(10, 60)
     })
 
+  itInVirtualTime('passes a refusal to onUncaughtError once, and once more if it comes after a success', async () => {
+    const codes: unknown[] = []
+    const client = await fixture.open({ onUncaughtError: error => codes.push((error as ZooKeeperError).code) })
+    await using node = new PersistentEphemeral(path)
+    await node.start(client)
+    for (const times of [1, 2]) {
+      fixture.embedded.faults.replace('create', 'NOAUTH', { session: client.sessionId, times: 3 })
+      await fixture.observer.delete(path)
+      await fixture.until(async () => (await ownerOf()) === client.sessionId)
+      await fixture.sleep(1000)
+      expect(codes).to.deep.equal(Array.from({ length: times }, () => 'NOAUTH'))
+    }
+  })
+
   itEverywhere('writes new data, and writes it again when another client overwrites it', async () => {
     const client = await fixture.open()
     await using node = new PersistentEphemeral(path, { data: 'one' })

@@ -1,7 +1,7 @@
 // The one watch that the server has on a path while a persistent watch and one-shot watches share it.
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
-import type { WatchEvent, Watcher } from '../../../src/client/index.ts'
+import type { Client, WatchEvent, Watcher } from '../../../src/client/index.ts'
 import { errnos, eventTypes, operations, watcherTypes } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { dataReply, reconnect, scriptedSession, type ScriptedSession } from '../../support/scripted-session.ts'
@@ -56,15 +56,21 @@ describe('the persistent watch of the server', () => {
     expect(removals(all.connection.requests)).to.deep.equal([removal])
   })
 
-  it('is removed by close() although another addWatch() of its path was cancelled before it was sent', async () => {
-    const all = await scriptedSession()
-    const watcher = await add(all)
-    await failureOf(all.client.addWatch('/a', { signal: AbortSignal.abort() }))
-    void watcher.close()
-    expect(removals(all.connection.requests)).to.deep.equal([])
-    await settle()
-    expect(removals(all.connection.requests)).to.deep.equal([removal])
-  })
+  for (const isRefused of [false, true])
+    it(`is removed by close() although another addWatch() of its path was ${isRefused ? 'refused' : 'cancelled'} before it was sent`, async () => {
+      const all = await scriptedSession({ maxPending: 1 })
+      const watcher = await add(all)
+      const reading = all.client.exists('/b')
+      const signal = isRefused ? undefined : AbortSignal.abort()
+      const error = await failureOf(all.client.addWatch('/a', { signal }))
+      if (isRefused) expect(error).to.have.property('code', 'TOOMANYPENDING')
+      all.connection.reply(await all.connection.next(), answers.exists())
+      await reading
+      void watcher.close()
+      expect(removals(all.connection.requests)).to.deep.equal([])
+      await settle()
+      expect(removals(all.connection.requests)).to.deep.equal([removal])
+    })
 
   it('is not counted on by a read if the request for it was too large', async () => {
     const path = `/${'p'.repeat(100)}`
@@ -126,16 +132,23 @@ describe('a watcher', () => {
     }
   })
 
-  it('that is closed leaves no listener on the signal that it was added with', async () => {
-    const all = await scriptedSession()
-    const { signal } = new AbortController()
-    const adding = all.client.addWatch('/a', { signal })
-    all.connection.reply(await all.connection.next())
-    const watcher = await adding
-    expect(getEventListeners(signal, 'abort')).to.have.length(1)
-    const closing = watcher.close()
-    expect(getEventListeners(signal, 'abort')).to.deep.equal([])
-    all.connection.reply(await all.connection.next())
-    await closing
-  })
+  const ends: Readonly<Record<string, (watcher: Watcher, view: Client, session: Client) => Promise<unknown>>> = {
+    'is closed': watcher => watcher.close(),
+    'ends with its view': (_, view) => view.close(),
+    'ends with its session': (_, _view, session) => session.close(),
+  }
+  for (const [how, end] of Object.entries(ends))
+    it(`that ${how} leaves no listener on the signal that it was added with`, async () => {
+      const { client, connection } = await scriptedSession()
+      const { signal } = new AbortController()
+      const view = client.chroot('/')
+      const adding = view.addWatch('/a', { signal })
+      connection.reply(await connection.next())
+      const watcher = await adding
+      expect(getEventListeners(signal, 'abort')).to.have.length(1)
+      const ending = end(watcher, view, client)
+      connection.reply(await connection.next())
+      await ending
+      expect(getEventListeners(signal, 'abort')).to.deep.equal([])
+    })
 })
