@@ -359,6 +359,17 @@ onBothServers('Sessions', (fixture, sentences) => {
     expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
+  itInVirtualTime('says since when it has its state, also if close() is called again', async () => {
+    const sessions = open()
+    for (const act of [() => sessions.whenReady(), () => sessions.close()]) {
+      await act()
+      const { since } = sessions.status
+      await fixture.sleep(1000)
+      await act().catch(() => undefined)
+      expect(sessions.status.since).to.equal(since)
+    }
+  })
+
   itInVirtualTime('aborts the calls in hand at close() after its timeout, and frees their locks', async () => {
     const sessions = open()
     let held: Held | undefined

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { opcodes, xids } from '../../../src/protocol/index.ts'
+import { eventTypes, opcodes, xids } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { trackSettled } from '../../support/settled.ts'
 import { pongFrame, replyFrame, type ScriptedConnection } from '../../support/scripted-server.ts'
@@ -122,6 +122,21 @@ describe('silence', () => {
     expect(connection.dropped).to.equal(false)
     expect(client.state).to.equal('connected')
     expect(pings(connection)).to.have.length(1)
+  })
+
+  it('does not end a connection after a second stall either, if only an event was received after the first', async () => {
+    const { client, connection, clock } = await scriptedSession()
+    const read = client.getData('/a')
+    const request = await connection.next()
+    clock.stall(T * 0.7)
+    await clock.advance(0)
+    connection.event(eventTypes.NodeDataChanged, '/b')
+    await clock.advance(1)
+    clock.stall(T * 0.7)
+    await clock.advance(0)
+    connection.reply(request, dataReply())
+    await read
+    expect(connection.dropped).to.equal(false)
   })
 
   it('does not end a connection after a stall without a pending ping: the client sends one first', async () => {

@@ -12,7 +12,7 @@ describe('a backlog of requests', () => {
       fc.oneof(
         { weight: 3, arbitrary: fc.constant({ do: 'push' as const, at: 0 }) },
         fc.record({ do: fc.constantFrom('remove' as const, 'removeUnqueued' as const), at: fc.nat(20) }),
-        fc.record({ do: fc.constant('drain' as const), at: fc.nat(3) }),
+        fc.record({ do: fc.constantFrom('drain' as const, 'sendAgain' as const), at: fc.nat(3) }),
       ),
       { maxLength: 60 },
     )
@@ -29,6 +29,12 @@ describe('a backlog of requests', () => {
           } else if (what === 'remove' && model.length > 0) {
             const [request] = model.splice(at % model.length, 1) as [Request]
             expect([backlog.remove(request), backlog.remove(request)]).to.deep.equal([true, false])
+          } else if (what === 'sendAgain') {
+            // Those that may not be sent yet are looked at, and stay.
+            for (const _ of backlog.drain(() => false)) expect.fail('nothing may be sent')
+            const again = Array.from({ length: at }, () => requestOf())
+            backlog.unshift(again)
+            model.unshift(...again)
           } else if (what === 'drain') {
             // A caller that stops in the middle has removed only the requests that it received.
             const drain = backlog.drain()

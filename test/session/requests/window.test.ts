@@ -64,6 +64,14 @@ describe('the requests in flight together', () => {
     expect(window.isSlow).to.equal(true)
   })
 
+  it('are measured also after a request that shows nothing of what they cost', () => {
+    const question = writing(0)()
+    window.onSent(question, 1)
+    window.forget(question)
+    callAtOnce(64, 2 * LONGEST, writing(100))
+    expect(window.isSlow).to.equal(true)
+  })
+
   it('are all if there are few', () => {
     expect(callAtOnce(1, 1)).to.equal(1)
     expect(callAtOnce(20, 1, writing(100))).to.equal(20)
