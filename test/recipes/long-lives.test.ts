@@ -26,10 +26,13 @@ const { signal } = new AbortController()
 const needsTheCall = ['DoubleBarrier.enter']
 
 /** Repeats work on one stage. The objects of each repetition are closed after it, and its nodes are deleted. */
-async function growthOf(work: (scene: Scene, nth: number) => Promise<unknown>, before?: (scene: Scene) => unknown) {
+async function growthOf(
+  work: (scene: Scene, nth: number) => Promise<unknown>,
+  before?: (scene: Scene, stage: Stage) => unknown,
+) {
   const stage = await Stage.open()
   const { clock, scene } = stage
-  await clock.until(Promise.resolve(before?.(scene)))
+  await clock.until(Promise.resolve(before?.(scene, stage)))
   const repeat = async (nth: number) => {
     const objects: { close(): Promise<void> }[] = []
     const own: Scene = { ...scene, closeLater: object => (objects.unshift(object), object) }
@@ -179,15 +182,22 @@ describe('an object that lives long keeps nothing of', () => {
         await view.close()
       }),
   }
+  const servers = { '': undefined, ', at a server without persistent watches': 'UNIMPLEMENTED' } as const
   for (const [name, open] of Object.entries(uses))
-    it(name, async () => {
-      let use!: (scene: Scene, nth: number) => Promise<unknown>
-      const grown = await growthOf(
-        (scene, nth) => use(scene, nth),
-        async scene => (use = await open(scene)),
-      )
-      expect(grown).to.deep.equal([])
-    })
+    for (const [where, refusal] of Object.entries(servers)) {
+      if (refusal !== undefined && !/Queue|Cache/.test(name)) continue
+      it(name + where, async () => {
+        let use!: (scene: Scene, nth: number) => Promise<unknown>
+        const grown = await growthOf(
+          (scene, nth) => use(scene, nth),
+          async (scene, { server }) => {
+            if (refusal !== undefined) server.faults.replace('addWatch', refusal, { times: Infinity })
+            use = await open(scene)
+          },
+        )
+        expect(grown).to.deep.equal([])
+      })
+    }
 
   for (const idleTimeout of [undefined, 0])
     it(`the calls of Sessions with an idleTimeout of ${idleTimeout}`, async () => {
