@@ -6,13 +6,14 @@ import {
   LeaderElection,
   Membership,
   Mutex,
+  Partitioner,
   PersistentEphemeral,
   Queue,
   Services,
   SharedValue,
 } from '../../src/recipes/index.ts'
 import { grownBy } from '../support/grown-collections.ts'
-import { outcomeOf } from '../support/settled.ts'
+import { failureOf, outcomeOf } from '../support/settled.ts'
 import { end, PATH, publicCalls, Stage, started, turns, type Scene } from './public-calls.ts'
 import { followed, running, type Closing, type Following } from './public-objects.ts'
 
@@ -21,6 +22,8 @@ const TIMES = 12
 
 /** A signal that lives as long as the session and the objects. */
 const { signal } = new AbortController()
+
+const MINE = new Error('mine')
 
 /** The other member waits for this call, so without it the scene has no end. */
 const needsTheCall = ['DoubleBarrier.enter']
@@ -123,6 +126,11 @@ describe('an object that lives long keeps nothing of', () => {
         await registration.close()
       }
     },
+    async 'ServiceProvider.noteError of instances that are gone'({ client, closeLater }) {
+      const services = await started(closeLater(new Services(PATH)), client)
+      const provider = await services.provider('api', { downTime: 0 })
+      return (_, nth) => Promise.resolve(provider.noteError({ id: `a${nth}` }))
+    },
     async 'Queue.take'({ client, other, closeLater }) {
       const queue = closeLater(new Queue(client, PATH))
       await queue.put('x')
@@ -141,6 +149,32 @@ describe('an object that lives long keeps nothing of', () => {
         await queue.consume(() => stop.abort(), { signal: stop.signal })
       })
     },
+    'Queue.consume that close() ends': ({ client }) =>
+      Promise.resolve(async () => {
+        const queue = new Queue(client, PATH)
+        const consuming = queue.consume(() => undefined, { signal })
+        await turns()
+        await queue.close()
+        await consuming
+      }),
+    'Queue.consume that an error ends': ({ client, closeLater }) => {
+      const queue = closeLater(new Queue(client, PATH))
+      return Promise.resolve(async () => {
+        await queue.put('x')
+        expect(await failureOf(queue.consume(() => Promise.reject(MINE), { signal }))).to.equal(MINE)
+        await (await queue.take()).complete()
+      })
+    },
+    'Partitioner.run that an error ends': ({ client }) =>
+      Promise.resolve(async () => {
+        const partitioner = new Partitioner(client, PATH, ['a'])
+        expect(await failureOf(partitioner.run(() => Promise.reject(MINE), { signal }))).to.equal(MINE)
+      }),
+    'LeaderElection.lead that an error ends': ({ client }) =>
+      Promise.resolve(async () => {
+        const election = new LeaderElection(client, PATH)
+        expect(await failureOf(election.lead(() => Promise.reject(MINE), { signal }))).to.equal(MINE)
+      }),
     'SharedValue.update': ({ client }) => {
       const value = new SharedValue(client, PATH)
       return Promise.resolve((_, nth) => value.update(() => String(nth), { signal }))
