@@ -485,6 +485,20 @@ onBothServers('Queue', (fixture, { itInVirtualTime, itEverywhere }) => {
       await close()
     })
 
+    itInVirtualTime('leaves no timer if it is closed before the next list', async () => {
+      fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity })
+      const queue = queueOf(await fixture.open())
+      await queueOf(fixture.observer).putMany(letters(3))
+      const timers = fixture.timerCount()
+      await (await queue.take()).complete()
+      await fixture.sleep(10)
+      expect(fixture.timerCount()).to.be.above(timers)
+      await queue.close()
+      await fixture.sleep(10)
+      expect(fixture.timerCount()).to.equal(timers)
+      await close()
+    })
+
     itInVirtualTime('lists a long queue at most once a second', async () => {
       fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity })
       const client = await fixture.open()
