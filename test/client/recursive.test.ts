@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { deleteRecursive } from '../../src/client/recursive.ts'
 import { connect, ZooKeeperError } from '../../src/index.ts'
-import { nameOf, operations, parentOf } from '../../src/protocol/index.ts'
+import { errnos, nameOf, operations, parentOf } from '../../src/protocol/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { heapInUse } from '../support/garbage.ts'
@@ -10,6 +10,19 @@ import { scriptedSession } from '../support/scripted-session.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+describe('create() with parents', () => {
+  it('rejects with the fate of its node if that and its parents are lost together', async () => {
+    const { client, connection } = await scriptedSession()
+    const created = failureOf(client.create('/a/b', '', { parents: true }))
+    connection.reply(await connection.next(), { err: errnos.NONODE })
+    await settle()
+    expect(connection.requests).to.have.length(3)
+    connection.close()
+    expect(await created).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', path: '/a/b' })
+    await turn()
+  })
+})
 
 describe('deleteRecursive()', () => {
   it('needs memory in proportion to the depth of the tree, not to its square', async () => {

@@ -33,6 +33,19 @@ describe('faults of an embedded server', () => {
     expect(virtual.clock.now() - before).to.equal(1000)
   })
 
+  for (const plan of ['hold', 'delay'] as const)
+    it(`${plan} no reply if onTransaction releases the fault before it is written`, async () => {
+      let release: () => void = () => undefined
+      await using own = await VirtualServer.start({ onTransaction: () => release() })
+      const client = await own.open()
+      const { faults } = own.server
+      const fault = plan === 'hold' ? faults.hold('create') : faults.delay('create', 100_000)
+      release = () => fault.release()
+      const before = own.clock.now()
+      await own.until(client.create('/a'))
+      expect(own.clock.now() - before).to.be.below(1000)
+    })
+
   it('hold a reply also if the session ends meanwhile, and close the connection after its release', async () => {
     const fault = virtual.server.faults.hold('getData')
     const reading = outcomeOf(zk.getData('/'))

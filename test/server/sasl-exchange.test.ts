@@ -32,6 +32,16 @@ describe('an exchange of SASL', () => {
     expect(() => exchange.step(response)).to.throw(SaslError)
   })
 
+  for (const [what, value, other] of [
+    ['count of uses of the nonce', FIRST_USE, '00000002'],
+    ['digest-uri', DIGEST_URI, 'zookeeper/other'],
+  ] as const)
+    it(`proves nothing with another ${what} than the challenge has`, () => {
+      const { exchange, response } = begin()
+      const changed = Buffer.from(String(response).replace(value, other))
+      expect(() => exchange.step(changed)).to.throw(SaslError, 'does not belong to the challenge')
+    })
+
   it('proves nothing with the response to the challenge of an earlier exchange', () => {
     const { exchange, response } = begin()
     exchange.step(response)

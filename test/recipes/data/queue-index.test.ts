@@ -28,6 +28,22 @@ describe('the index of a queue', () => {
     expect(index.pick(0, last)).to.equal(item(3))
   })
 
+  it('passes over an invalid item until it is gone, and not another one that gets its name', () => {
+    for (const leave of [
+      (index: QueueIndex) => index.load('entries', []),
+      (index: QueueIndex) => index.change('entries', item(1), false),
+    ]) {
+      const index = new QueueIndex()
+      index.load('entries', [item(1)])
+      index.passOver(index.pick(0, first) as string)
+      index.load('entries', [item(1)])
+      expect(index.pick(0, first)).to.equal(undefined)
+      leave(index)
+      index.load('entries', [item(1)])
+      expect(index.pick(0, first)).to.equal(item(1))
+    }
+  })
+
   it('learns from the events which items are put, taken, given back and completed', () => {
     const index = new QueueIndex()
     index.change('entries', item(2), true)

@@ -77,6 +77,17 @@ onBothServers('Services', (fixture, { itInVirtualTime, itEverywhere }) => {
     await services.close()
   })
 
+  itInVirtualTime('removes at close() a registration whose own close() the server has refused', async () => {
+    const services = new Services(fixture.path)
+    await services.start(await fixture.open())
+    const registration = await services.register({ name: 'api', id: 'a' })
+    const refuse = fixture.embedded.faults.replace('delete', 'NOAUTH', { times: Infinity })
+    expect(await failureOf(registration.close())).to.have.property('code', 'NOAUTH')
+    refuse.release()
+    await services.close()
+    expect(await fixture.observer.exists(registration.path)).to.equal(null)
+  })
+
   itInVirtualTime('a provider leaves out an instance with errors for a while', async () => {
     const services = await start()
     for (const id of ['a', 'b']) await services.register({ name: 'api', id })

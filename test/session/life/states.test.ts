@@ -85,4 +85,15 @@ describe('a state listener', () => {
     for (const method of ['on', 'off'] as const)
       expect(() => client[method]('error' as never, () => undefined)).to.throw("there is no event 'error'")
   })
+
+  it('ends with an error whose cause is the last lost connection', async () => {
+    const all = await scriptedSession()
+    all.connection.close()
+    const queued = failureOf(all.client.getData('/a'))
+    await reconnect(all, { timeOut: 0, sessionId: 0n })
+    for (const error of [await queued, await failureOf(all.client.getData('/b'))]) {
+      expect(error).to.include({ code: 'SESSIONEXPIRED', fate: 'notSent' })
+      expect((error as Error).cause).to.include({ code: 'CONNECTIONLOSS' })
+    }
+  })
 })

@@ -85,6 +85,28 @@ describe('SRV records', () => {
     provider.end()
   })
 
+  it('of a name that the list does not have any more are ignored', async () => {
+    const { provider, answers, told } = providerOf({ hosts: [], srv: NAME })
+    provider.setServers({ hosts: [], srv: NAME })
+    provider.setServers({ hosts: [{ host: 'new', port: 2181 }] })
+    answers[0]?.([{ host: 'old', port: 2181 }])
+    await settle()
+    provider.dialNext()
+    expect(told.at(-1)).to.equal('new')
+    provider.end()
+  })
+
+  it('or other hosts are not said to have failed since a server has accepted the session', async () => {
+    const { provider, told } = providerOf({ hosts: [{ host: 'zk', port: 2181 }] })
+    provider.dialNext()
+    provider.onConnectionLost({ detail: 'no answer', outlook: 'temporary', unanswered: 'handshake' })
+    expect([provider.areSilent, provider.describeFailures()]).to.deep.equal([true, 'zk:2181: no answer'])
+    provider.onConnected(false)
+    expect([provider.areSilent, provider.describeFailures()]).to.deep.equal([false, 'zk:2181: no answer yet'])
+    expect(told).to.deep.equal(['zk'])
+    provider.end()
+  })
+
   it('of a lookup that ends after the session are ignored, and leave no timer', async () => {
     const { provider, answers, told, clock } = providerOf({ hosts: [], srv: NAME })
     provider.dialNext()
