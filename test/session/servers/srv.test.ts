@@ -96,7 +96,7 @@ describe('SRV records', () => {
     provider.end()
   })
 
-  it('or other hosts are not said to have failed since a server has accepted the session', async () => {
+  it('or other hosts are not said to have failed since a server has accepted the session', () => {
     const { provider, told } = providerOf({ hosts: [{ host: 'zk', port: 2181 }] })
     provider.dialNext()
     provider.onConnectionLost({ detail: 'no answer', outlook: 'temporary', unanswered: 'handshake' })
