@@ -59,6 +59,19 @@ describe('dialling, time and memory:', () => {
     await opening
   })
 
+  it('a connection that opens after its attempt has ended gets nothing', async () => {
+    const { opening, server, clock } = scriptedConnect({ attemptTimeout: 500 }, 'a,b')
+    const late = await server.next()
+    await clock.advance(500)
+    expect(late.dropped).to.equal(true)
+    late.open()
+    expect(late.connectRequest).to.equal(undefined)
+    const next = await redial({ clock, server })
+    next.open()
+    next.handshake()
+    expect((await opening).state).to.equal('connected')
+  })
+
   it('if all servers refuse, connect() makes 5 to 60 attempts in 10 s and rejects at its deadline', async () => {
     const { opening, server, clock } = scriptedConnect({ connectTimeout: 10_000 }, 'a,b,c')
     const refused = failureOf(opening)

@@ -140,6 +140,21 @@ describe('a connection to the embedded server', () => {
     expect(outbox.stats).to.include({ sent: 0, bytesSent: 0 })
   })
 
+  for (const [unsent, ends] of [
+    [0x10_0000, 'end'],
+    [0x10_0001, 'destroy'],
+  ] as const)
+    it(`ends by ${ends}() if ${unsent} bytes wait for the client`, () => {
+      const called: string[] = []
+      const transport = {
+        ...{ unsent, write: ignore, pause: ignore, resume: ignore },
+        end: () => void called.push('end'),
+        destroy: () => void called.push('destroy'),
+      }
+      new Outbox(transport, { end: ignore, drained: ignore } as unknown as ServerConnection).end()
+      expect(called).to.deep.equal([ends])
+    })
+
   it('limits the identities of a client, and the ACL that they become', async () => {
     await using wide = await Server.start()
     const session = await WireSession.open(wide)

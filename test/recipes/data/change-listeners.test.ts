@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { Counter, LeaderElection, SharedValue, type Held, type VersionedData } from '../../../src/recipes/index.ts'
+import { trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { PATH, Stage } from '../public-calls.ts'
 
@@ -21,6 +22,39 @@ onBothServers('The listeners of SharedValue and Counter', (fixture, { itInVirtua
     return { called, listener: ({ data, version }: VersionedData) => void called.push(`${String(data)} ${version}`) }
   }
   const untilLast = (called: readonly unknown[], last: unknown) => fixture.until(() => called.at(-1) === last)
+
+  for (const [name, write] of Object.entries({
+    SharedValue: (value: SharedValue) => value.set('a'),
+    Counter: (_: unknown, counter: Counter) => counter.increment(),
+  }))
+    itInVirtualTime(`end at close(), which resolves when ${name} has removed the markers of its writes`, async () => {
+      const client = await open()
+      const [value, counter] = [new SharedValue(client, path), new Counter(client, path)]
+      const held = fixture.embedded.faults.hold('delete', { session: client.sessionId })
+      await write(value, counter)
+      const isClosed = trackSettled(name === 'Counter' ? counter.close() : value.close())
+      await held.triggered
+      await fixture.sleep(100)
+      expect(isClosed()).to.equal(false)
+      held.release()
+      await fixture.until(() => Promise.resolve(isClosed()))
+    })
+
+  itInVirtualTime('and the loops: one that comes during a read begins with a later one', async () => {
+    const client = await open()
+    await using value = valueOf(client)
+    const writer = valueOf(fixture.observer)
+    await writer.set('old')
+    const held = fixture.embedded.faults.hold('getData', { session: client.sessionId })
+    const first = value.changes()
+    const told = first.next()
+    await held.triggered
+    await writer.set('new')
+    const second = value.changes()
+    const begins = second.next()
+    held.release()
+    expect([await told, await begins].map(each => String(each.value?.data))).to.deep.equal(['old', 'new'])
+  })
 
   itEverywhere('get the last value after a reconnect, and no value twice', async () => {
     const { client, faultyDial } = await fixture.openWithFaults()
