@@ -89,13 +89,15 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
     await cache.ready
     await tree.create('/a', '/b', '/c')
     await fixture.until(() => cache.size === 4)
-    const reader = cache.changes({ capacity: 2 })
+    const [reader, wide] = [cache.changes({ capacity: 2 }), cache.changes({ capacity: 3 })]
     expect((await reader.next()).value?.type, 'a node of the copy is no change that waits').to.equal('created')
     await tree.create('/d', '/e', '/f')
     await fixture.until(() => cache.size === 7)
     expect(await failureOf(reader.next()))
       .to.be.instanceOf(RecipeError)
       .and.to.have.property('code', 'LAGGING')
+    for (let i = 0; i < 7; i++) expect((await wide.next()).value?.type).to.equal('created')
+    await wide.return()
     expect(await reader.next()).to.deep.equal({ value: undefined, done: true })
   })
 

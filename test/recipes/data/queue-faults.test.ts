@@ -74,6 +74,19 @@ onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere })
     },
   )
 
+  itInVirtualTime('puts an item once if the reply is lost and the session may not read its marker', async () => {
+    const client = await fixture.open()
+    await using queue = new Queue(client, path)
+    await queue.put('a')
+    await client.settled()
+    const { faults } = fixture.embedded
+    faults.drop('multi', { session: client.sessionId })
+    // Servers from 3.8.4 and 3.9.2 on answer so if the node exists.
+    faults.replace('exists', 'NOAUTH', { session: client.sessionId })
+    await queue.put('b')
+    expect(await queue.size()).to.equal(2)
+  })
+
   itInVirtualTime('rejects if the session ends before the leader has confirmed it', async () => {
     await producer.put('x')
     const client = await fixture.open()
