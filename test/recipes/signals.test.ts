@@ -144,7 +144,8 @@ describe('the timeout of a call of a recipe', () => {
       await clock.until(scene.other.whenConnected())
       await clock.until(scene.client.settled())
       await turns()
-      if (!goesOn.test(name)) expect(written()).to.deep.equal(known)
+      // A node of the call itself may be deleted.
+      if (!goesOn.test(name)) expect(known).to.include.members(written())
       await stage.close()
     })
   }
