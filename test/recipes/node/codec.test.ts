@@ -225,7 +225,9 @@ onBothServers('The option codec', (fixture, { itInVirtualTime, itEverywhere }) =
     const schema = { '~standard': { version: 1, vendor: 'test', validate: () => foreign } }
     const codec = { encode: String, decode: () => foreign }
     for (const wrongCodec of [schema, codec]) {
-      const error = thrownBy(() => new SharedValue(fixture.observer, path, { codec: wrong(wrongCodec), initial: wrong(1) }))
+      const error = thrownBy(
+        () => new SharedValue(fixture.observer, path, { codec: wrong(wrongCodec), initial: wrong(1) }),
+      )
       refusal(error, 'SharedValue', /the function codec.decode must return its result, and not a promise/)
     }
     const value = new SharedValue(fixture.observer, path)
