@@ -1,6 +1,6 @@
 // What recipes do if another client writes between two of their steps, and at servers without persistent watches.
 import { expect } from 'chai'
-import { PersistentEphemeral, Queue, TicketMutex } from '../../src/recipes/index.ts'
+import { PersistentEphemeral, Queue, TicketMutex, type Held } from '../../src/recipes/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { outcomeOf, trackSettled } from '../support/settled.ts'
 import { CacheUnderTest } from './cache/cache-under-test.ts'
@@ -74,43 +74,56 @@ onBothServers('With other clients that write between two steps,', (fixture, { it
     'whose node exists': path => fixture.observer.ensurePath(path),
     'that was used before': (path, { Lock }) => new Lock(fixture.observer, path).use(() => undefined),
   }
+  /** The calls, and which reply is lost after the other client's write. */
+  const contending = [
+    { op: 'acquire', loses: 0 },
+    { op: 'tryAcquire', loses: 0 },
+    ...[1, 2, 3].map(loses => ({ op: 'tryAcquire', loses }) as const),
+  ] as const
   for (const [which, begin] of Object.entries(beginnings))
-    for (const kind of kindsUnderFaults.filter(({ isQueue }) => isQueue || which !== 'whose node exists'))
-      itInVirtualTime(
-        `a ${kind.Lock.name} ${which} has one holder if another client acquires it just before any request of acquire()`,
-        async () => {
-          const { Lock, Rival = Lock } = kind
-          for (let [nth, isHeld] = [1, true]; isHeld; nth++) {
-            const path = `${fixture.path}/above/lock-${nth}`
-            await begin(path, kind)
-            const { faultyDial, client } = await fixture.openWithFaults()
-            const holds = trackSettled(faultyDial.holdRequest('any', nth))
-            const acquiring = new Lock(client, path).acquire()
-            const isGranted = trackSettled(acquiring)
-            await fixture.until(() => holds() || isGranted())
-            isHeld = !isGranted()
-            const rival = isHeld ? await new Rival(fixture.observer, path).tryAcquire() : null
-            faultyDial.heal()
-            await fixture.sleep(100)
-            expect(isGranted(), `before request ${nth}`).to.equal(rival === null)
-            await rival?.release()
-            const held = await acquiring
-            expect(held.signal.aborted).to.equal(false)
-            expect(await new Rival(fixture.observer, path).tryAcquire()).to.equal(null)
-            await held.release()
-            await client.settled()
-            const nodes = [...fixture.embedded.snapshot().nodes.keys()].filter(node => node.startsWith(`${path}/`))
-            const depth = path.split('/').length + 1
-            expect(await fixture.ephemeralNodes(), 'what the contenders leave').to.deep.equal([])
-            if (Lock.name === 'TicketMutex')
-              expect(
-                nodes.filter(node => node.split('/').length === depth),
-                'lives',
-              ).to.have.length(1)
-            await client.close()
-          }
-        },
-      )
+    for (const { op, loses } of contending.filter(each => each.loses === 0 || which === 'that was used before'))
+      for (const kind of kindsUnderFaults.filter(({ isQueue }) => isQueue || which !== 'whose node exists'))
+        itInVirtualTime(
+          `a ${kind.Lock.name} ${which} has one holder if another client acquires it just before any request of ${op}()${loses > 0 ? `, which then loses reply ${loses}` : ''}`,
+          async () => {
+            const { Lock, Rival = Lock } = kind
+            for (let [nth, isHeld] = [1, true]; isHeld; nth++) {
+              const path = `${fixture.path}/above/lock-${nth}`
+              await begin(path, kind)
+              const { faultyDial, client } = await fixture.openWithFaults()
+              const holds = trackSettled(faultyDial.holdRequest('any', nth))
+              const acquiring: Promise<Held | null> = new Lock(client, path)[op]()
+              const isGranted = trackSettled(acquiring)
+              await fixture.until(() => holds() || isGranted())
+              isHeld = !isGranted()
+              const rival = isHeld ? await new Rival(fixture.observer, path).tryAcquire() : null
+              if (loses > 0) void faultyDial.dropReply('any', loses)
+              faultyDial.deliver()
+              await fixture.sleep(1000)
+              faultyDial.heal()
+              const waits = op === 'acquire' && rival !== null
+              expect(isGranted(), `before request ${nth}`).to.equal(!waits)
+              await rival?.release()
+              const held = await acquiring
+              if (op === 'acquire' || rival === null) {
+                expect(held?.signal.aborted).to.equal(false)
+                expect(await new Rival(fixture.observer, path).tryAcquire()).to.equal(null)
+              } else expect(held).to.equal(null)
+              await held?.release()
+
+              await client.settled()
+              const nodes = [...fixture.embedded.snapshot().nodes.keys()].filter(node => node.startsWith(`${path}/`))
+              const depth = path.split('/').length + 1
+              expect(await fixture.ephemeralNodes(), 'what the contenders leave').to.deep.equal([])
+              if (Lock.name === 'TicketMutex')
+                expect(
+                  nodes.filter(node => node.split('/').length === depth),
+                  'lives',
+                ).to.have.length(1)
+              await client.close()
+            }
+          },
+        )
 
   for (const hasWatches of [true, false]) {
     const where = hasWatches ? '' : ', at a server before 3.6'

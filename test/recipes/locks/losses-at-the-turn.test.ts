@@ -91,6 +91,13 @@ onBothServers('An acquire that loses its connection at its turn', (fixture, { it
   const losses: Readonly<Record<string, Loss>> = {
     'loses a request': { holds: 'holdRequest', happens: refuse },
     'loses a reply': { holds: 'holdReply', happens: refuse },
+    'loses a reply, and that to its next read': {
+      holds: 'holdReply',
+      happens({ faultyDial }) {
+        faultyDial.cut()
+        for (const read of [opcodes.getChildren2, opcodes.exists, opcodes.getData]) void faultyDial.dropReply(read)
+      },
+    },
     'loses a request, and its node is deleted': { holds: 'holdRequest', happens: refuse, isDeleted: true },
     'loses a reply until its lease is over': { holds: 'holdReply', happens: outliveLease },
     'loses a reply, and its session expires': {
@@ -156,8 +163,10 @@ onBothServers('An acquire that loses its connection at its turn', (fixture, { it
                   rival = await new Rival(other, path).tryAcquire()
                 }
               }
+              faultyDial.accept()
+              faultyDial.deliver()
+              await fixture.sleep(5000)
               faultyDial.heal()
-              await fixture.sleep(1000)
               const waits = op === 'acquire' && rival !== null
               expect(isSettled(), message).to.equal(!waits)
               await rival?.release()
@@ -191,10 +200,10 @@ onBothServers('An acquire that loses its connection at its turn', (fixture, { it
         const [other, client] = [await fixture.open(), await fixture.open()]
         const path = `${fixture.path}/lock`
         const leave = await occupy(Lock, other, path, 2)
-        const calling = outcomeOf(new Lock(client, path).acquire({ timeout: 2 * LONG }))
+        const calling = outcomeOf(new Lock(client, path).acquire({ timeout: LONG + 1000 }))
         await fixture.sleep(LONG)
         const unanswered = { session: client.sessionId, times: Infinity }
-        for (const kind of ['sync', 'multi'] as const) fixture.embedded.faults.ignore(kind, unanswered)
+        for (const kind of ['sync', 'multi'] as const) fixture.embedded.faults.hold(kind, unanswered)
         await leave()
         const error = (await calling) as RecipeError
         expect(error.code).to.equal('TIMEOUT')
