@@ -172,7 +172,7 @@ const costs: Readonly<Record<string, Cost>> = {
     first: 'addWatch | create2 getData | getData getData | getChildren2 | multiRead',
     sends: 'addWatch create2 getData | getData | getChildren2 | multiRead getData',
   },
-  'Membership.setData': { sends: 'setData | getData getData' },
+  'Membership.setData': { sends: 'setData | getData | getData' },
   'Services.start': { first: 'create2 getData | multi | getData | create2 getData', sends: '' },
   'Services.register': {
     first: 'create2 getData | createContainer | createContainer createContainer | create2 getData',
