@@ -12,7 +12,14 @@ import { judge, verdictOf } from './verdict.ts'
 /** @throws Error that names the file, if it is missing or holds no result of this version */
 async function readDigest(file: string): Promise<Digest> {
   const result = await readHeader(file)
-  return result.what === PEERS ? peersDigest(asPeersResult(file, result)) : digestOf(asResult(file, result))
+  try {
+    return result.what === PEERS ? peersDigest(asPeersResult(file, result)) : digestOf(asResult(file, result))
+  } catch (error) {
+    // The rest of a result is not checked, so a field that is missing shows here.
+    if (error instanceof TypeError)
+      throw new Error(`${file} is damaged, because it lacks a part of a result: ${error.message}`, { cause: error })
+    throw error
+  }
 }
 
 async function compare({ files, failIfWorse }: Options): Promise<number> {

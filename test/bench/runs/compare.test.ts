@@ -1,6 +1,6 @@
 // The programs that measure nothing: they read results.
 import { expect } from 'chai'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -64,5 +64,16 @@ describe('npm run bench -- compare', function () {
     const { code, out, err } = await compare(fileURLToPath(import.meta.url), herd)
     expect({ code, out }).to.deep.equal({ code: 1, out: '' })
     expect(err).to.match(/^[^\n]*compare\.test\.ts: [^\n]+\n$/)
+  })
+
+  it('names a file that lacks a part of a result', async () => {
+    const file = join(directory, 'damaged.json')
+    for (const whole of [herd, peers]) {
+      const { format, what } = JSON.parse(await readFile(whole, 'utf8')) as { format: number; what: string }
+      await writeFile(file, JSON.stringify({ format, what }))
+      const { code, out, err } = await compare(file, whole)
+      expect({ code, out }).to.deep.equal({ code: 1, out: '' })
+      expect(err).to.match(/^\S+damaged\.json is damaged, because it lacks a part of a result: [^\n]+\n$/)
+    }
   })
 })
