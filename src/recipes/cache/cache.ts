@@ -272,8 +272,9 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
     if (this.#closed !== undefined) return
     const { listeners, hasFollowers } = this.#changes
     const rejects = hasFollowers || (this.#isAwaited && !this.#isReady)
+    const isReported = !listeners.isEmpty || !rejects
     this.#end({ error })
-    if ((!listeners.isEmpty || !rejects) && !isTerminal(this.client.state)) this.#reportError(error)
+    if (isReported && !isTerminal(this.client.state)) this.#reportError(error)
   }
 
   #reportError(error: unknown): void {
