@@ -175,6 +175,12 @@ const percent = (share: number): string => `${share > 0 ? '+' : ''}${Math.round(
 const interval = ({ low, high }: Estimate, show: (value: number) => string): string =>
   low === undefined || high === undefined ? '–' : `${show(Math.max(0, low))} to ${show(high)}`
 
+/** Returns the interval in brackets, or nothing if it is not known. */
+const bracketed = (estimate: Estimate, show: (value: number) => string): string => {
+  const range = interval(estimate, show)
+  return range === '–' ? '' : ` (${range})`
+}
+
 /** The unit in which the cost of each term is shown, in ms. */
 const SCALES: Record<Term, { unit: string; scale: number }> = {
   phase: { unit: 'ms a phase', scale: 1 },
@@ -189,8 +195,7 @@ function modelTable({ phases, roundTrip, lineRate }: Model): Html {
       .map((term, i) => {
         const { unit, scale } = SCALES[term]
         const { value, low, high } = factorOf(costs, i)
-        const range = interval({ value, low, high }, each => figure(each * scale))
-        return `${figure(value * scale)} ${unit}${range === '–' ? '' : ` (${range})`}`
+        return `${figure(value * scale)} ${unit}${bracketed({ value, low, high }, each => figure(each * scale))}`
       })
       .join('; ') ?? '–'
   const rows = phases
@@ -200,9 +205,9 @@ function modelTable({ phases, roundTrip, lineRate }: Model): Html {
       ...[parts(phase.server), parts(phase.client), parts(phase.wait)],
     ])
   const head = ['scenario', 'phase', 'fitted to N =', 'round trips', 'server CPU', 'client CPU', 'waiting']
-  const trip = roundTrip && `A round trip took ${figure(roundTrip.value)} ms (${interval(roundTrip, figure)}).`
+  const trip = roundTrip && `A round trip took ${figure(roundTrip.value)} ms${bracketed(roundTrip, figure)}.`
   const line =
-    lineRate && `Beyond processor time, lists were read at ${bitRate(lineRate.value)} (${interval(lineRate, bitRate)}).`
+    lineRate && `Beyond processor time, lists were read at ${bitRate(lineRate.value)}${bracketed(lineRate, bitRate)}.`
   return html`<details>
     <summary>The parts of the model</summary>
     <p>

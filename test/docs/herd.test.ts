@@ -69,7 +69,7 @@ describe('docs/herd.md', () => {
     for (const count of counts) expect(errorOf(count), `${count.scenario} ${count.what}`).to.equal(0)
     // A release of a ticket lock takes two milliseconds, and few were measured.
     const far = figures.filter(each => !isClose(each)).map(({ scenario, what }) => `${scenario} ${what}`)
-    expect(far).to.have.members(['ticket client CPU, ms', 'ticket duration, ms'])
+    expect([...new Set(far)]).to.have.members(['ticket client CPU, ms', 'ticket duration, ms'])
   })
 
   it('has the figures that the picture of the README shows', () => {

@@ -1,10 +1,10 @@
 // Checks the documents that quote a run against docs/*.json, and the command that measures these runs anew.
 import { expect } from 'chai'
-import { readResult, type Result } from '../../bench/output/result.ts'
+import { readResult } from '../../bench/output/result.ts'
 import { readPeersResult } from '../../bench/peers/result.ts'
 import { parseServicesResult } from '../../bench/services/result.ts'
 import { readDocument } from '../support/document.ts'
-import { measuredDocuments, withTables, type Results } from './measured-documents.ts'
+import { measuredDocuments, type Results } from './measured-documents.ts'
 import { commandsOf, parse, runs } from './measure-options.ts'
 
 describe('the documents that quote a run', () => {
@@ -21,17 +21,6 @@ describe('the documents that quote a run', () => {
   it('are what `npm run bench -- docs --write` makes of the recorded runs', () => {
     for (const [file, text] of Object.entries(measuredDocuments(results, readDocument('bench/README.md'))))
       expect(readDocument(file), file).to.equal(text)
-  })
-
-  it('say that a join has changed since the run only if it took ten frames', () => {
-    const cells: Result['cells'] = structuredClone(results.herd.cells)
-    for (const { scenario, phases } of cells)
-      if (scenario === 'look-ahead') for (const { counts } of phases) counts.framesSent.median = 1
-    const page = readDocument('bench/README.md')
-    expect(page).to.include('One thing has changed since that run')
-    const other = withTables(page, { ...results.herd, cells })
-    expect(other).not.to.include('One thing has changed')
-    expect(other).to.include('A test compares these lines with the file.\n\n    ON THE WIRE')
   })
 })
 

@@ -30,11 +30,9 @@ export const measuredDocuments = (
 
 const LEAST_SIZE = 200
 const [FIRST, LAST] = ['    ON THE WIRE', '    Clients and server counted']
-/** A sentence that is true of a run only in which a join of these locks took ten frames. */
-const CHANGED = / One thing has changed since that run:[^]*?because two of its watches are set by one request\./
 
 /** Puts the tables of the run into the page, without the smaller sizes, and without the lock whose counts vary. */
-export function withTables(page: string, { cells, growth, machine }: Result): string {
+function withTables(page: string, { cells, growth, machine }: Result): string {
   const shown = cells.filter(({ size, scenario }) => size >= LEAST_SIZE && scenario !== 'reentrant')
   const lines = tableOf(shown, growth, machine.cores).split('\n')
   const total = totalOf(cells.map(({ bothSides }) => bothSides))
@@ -44,14 +42,5 @@ export function withTables(page: string, { cells, growth, machine }: Result): st
       : ''
   const end = page.indexOf(LAST)
   const tables = lines.map(line => (line === '' ? '\n' : `    ${line}\n`)).join('')
-  const text = [
-    page.slice(0, page.indexOf(FIRST)),
-    tables,
-    '\n',
-    counted,
-    page.slice(page.indexOf('\n', end) + 1),
-  ].join('')
-  const join = shown.find(({ scenario }) => scenario === 'look-ahead')?.phases[1]?.counts
-  const hasChanged = join !== undefined && join.framesSent.median + join.framesReceived.median === 10
-  return hasChanged ? text : text.replace(CHANGED, '')
+  return [page.slice(0, page.indexOf(FIRST)), tables, '\n', counted, page.slice(page.indexOf('\n', end) + 1)].join('')
 }

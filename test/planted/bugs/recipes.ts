@@ -6,12 +6,10 @@ export const recipes: readonly PlantedBug[] = [
     file: 'src/recipes/cache/cache.ts',
     caughtBy: 'test/recipes/cache/cache-faults.test.ts',
     bug: 'the error that ends a cache is lost if the only iteration is left by that end',
-    from: `    const rejects = hasFollowers || (this.#isAwaited && !this.#isReady)
-    this.#end({ error })
-`,
-    to: `    this.#end({ error })
-    const rejects = this.#changes.hasFollowers || (this.#isAwaited && !this.#isReady)
-`,
+    from: `    const { listeners, hasFollowers } = this.#changes
+    const rejects = hasFollowers ||`,
+    to: `    const { listeners } = this.#changes
+    const rejects =`,
   },
   {
     file: 'src/recipes/cache/cache.ts',
