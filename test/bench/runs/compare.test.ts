@@ -42,7 +42,7 @@ describe('npm run bench -- compare', function () {
     const same = await compare(peers, peers, '--fail-if-worse', '0%')
     expect(same).to.include({ code: 0, err: '' })
     expect(same.out)
-      .to.match(/^c-mutex +100 release +6\.08k → 6\.08k /m)
+      .to.match(/^c-mutex +100 release +(\S+k) → \1 /m)
       .and.to.contain('\nNot worse: none of ')
     const result = await readPeersResult(peers)
     const newer = join(directory, 'newer-peers.json')
@@ -53,8 +53,8 @@ describe('npm run bench -- compare', function () {
     expect(gutted).to.include({ code: 3, err: '' })
     expect(gutted.out.replaceAll(/\s+/g, ' '))
       .to.contain(`was to measure ${first?.recipe} ${first?.size}, and did not`)
-      .and.to.contain('on the same machine and server libraries: Curator 5.4.0, ZooKeeper recipes')
-      .and.to.contain('→ Curator 5.9.0, ZooKeeper recipes')
+      .and.to.contain('on the same machine and server libraries: Curator 5.4.0, ')
+      .and.to.contain('→ Curator 5.9.0, ')
   })
 
   it('rejects results of two kinds, and a file that is not a result, in one line', async () => {
