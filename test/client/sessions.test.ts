@@ -82,8 +82,8 @@ onBothServers('Sessions', (fixture, sentences) => {
 
   itEverywhere('rejects withLock() with TIMEOUT if the lock is taken, and does not limit its function', async () => {
     const sessions = open()
-    const waiting = await sessions.withLock(mutex, { timeout: 500 }, async () => {
-      const taken = failureOf(sessions.withLock(mutex, { timeout: 50 }, () => 'never'))
+    const waiting = await sessions.withLock(mutex, { timeout: 10_000 }, async () => {
+      const taken = failureOf(sessions.withLock(mutex, { timeout: 2000 }, () => 'never'))
       return taken
     })
     expect(waiting).to.be.instanceOf(RecipeError).and.to.include({ code: 'TIMEOUT' })
