@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Client, ObservedFrame } from '../../src/index.ts'
 import { explain } from '../../src/protocol/index.ts'
-import { Mutex, Queue } from '../../src/recipes/index.ts'
+import { Mutex, Queue, type QueueItem } from '../../src/recipes/index.ts'
 import type { Member } from '../../src/server/index.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
@@ -35,6 +35,15 @@ describe('a session asks the leader', () => {
     return counts
   }
 
+  async function expectAskingUntilCompleted(item: QueueItem): Promise<void> {
+    expect(await framesIn(10 * T))
+      .to.have.property('sync')
+      .that.is.within(35, 38)
+    await item.complete()
+    await virtual.clock.advance(T)
+    expect(await framesIn(T)).not.to.have.property('sync')
+  }
+
   it('by a sync and a multi every 0.27 T while it holds a lock, and not before or after', async () => {
     const client = await virtual.open()
     expect(await framesIn(10 * T)).to.deep.equal({ ping: 33 })
@@ -63,12 +72,7 @@ describe('a session asks the leader', () => {
     await using queue = new Queue(client, '/queue')
     await queue.put('a')
     const item = await virtual.until(queue.take())
-    expect(await framesIn(10 * T))
-      .to.have.property('sync')
-      .that.is.within(35, 38)
-    await item.complete()
-    await virtual.clock.advance(T)
-    expect(await framesIn(T)).not.to.have.property('sync')
+    await expectAskingUntilCompleted(item)
   })
 
   it('for an item of a queue also after another one was lost, and then released too', async () => {
@@ -79,12 +83,7 @@ describe('a session asks the leader', () => {
     await other.delete(`/queue/taken/${lost.name}`)
     expect(await failureOf(lost.complete())).to.have.property('code', 'LOST')
     await lost.release()
-    expect(await framesIn(10 * T))
-      .to.have.property('sync')
-      .that.is.within(35, 38)
-    await held.complete()
-    await virtual.clock.advance(T)
-    expect(await framesIn(T)).not.to.have.property('sync')
+    await expectAskingUntilCompleted(held)
   })
 
   it('never if the option asksLeader is false', async () => {
