@@ -187,11 +187,12 @@ const jsonOf = (schema: Schema): DataCodec<unknown> => ({
 export function validated(schema: Schema, value: unknown): unknown {
   const validation: unknown = schema['~standard'].validate(value)
   if (isPromise(validation)) return validation
-  const { issues } = Object(validation) as Partial<Validation<unknown>>
+  const result = Object(validation) as Partial<Validation<unknown>>
+  const { issues } = result
   if (issues) throw new Error(issues.map(sentenceOf).join('; ') || 'the validator does not say why', { cause: issues })
   // Otherwise undefined would take the place of each value.
-  if (!('value' in Object(validation))) throw new Error('the validator must return a value or issues at once')
-  return (validation as { value: unknown }).value
+  if (!('value' in result)) throw new Error('the validator must return a value or issues at once')
+  return result.value
 }
 
 function parsed(bytes: Buffer): unknown {
