@@ -91,11 +91,10 @@ export const judge = command({
     })
     const patience = (secondsOf('patience', values.patience) ?? PATIENCE) * 1000
     const run = trialsOf(context, patience, allowed)
-    const counted = ({ findings }: TrialResult) => findings.filter(({ kind }) => !allowed.includes(kind))
     const passed: TrialResult[] = []
     for (const plan of plans) {
       const result = await run(plan)
-      const [finding] = counted(result)
+      const [finding] = result.findings
       if (finding === undefined) {
         passed.push(result)
         continue
@@ -104,7 +103,7 @@ export const judge = command({
       // A slow machine must not look like a program that is stuck.
       const slowest = Math.max(...[...passed, result].map(each => each.slowest))
       const again = trialsOf(context, patience * Math.min(1, Math.max(1 / 4, 4 * slowest)), allowed)
-      const smallest = await shrink({ result, finding }, counted, plan =>
+      const smallest = await shrink({ result, finding }, plan =>
         context.clock.now() < until ? again(plan) : undefined,
       )
       await show(context, smallest, passed.length)
@@ -134,16 +133,12 @@ interface Mistake {
  * Returns the smallest trial in which the same mistake happens again.
  * @param run returns undefined when there is no more time
  */
-async function shrink(
-  mistake: Mistake,
-  counted: (result: TrialResult) => readonly Finding[],
-  run: (plan: Plan) => Promise<TrialResult> | undefined,
-): Promise<Mistake> {
+async function shrink(mistake: Mistake, run: (plan: Plan) => Promise<TrialResult> | undefined): Promise<Mistake> {
   for (const plan of smallerThan(mistake.result.plan)) {
     const result = await run(plan)
     if (result === undefined) break
-    const finding = counted(result).find(({ kind }) => kind === mistake.finding.kind)
-    if (finding !== undefined) return shrink({ result, finding }, counted, run)
+    const finding = result.findings.find(({ kind }) => kind === mistake.finding.kind)
+    if (finding !== undefined) return shrink({ result, finding }, run)
   }
   return mistake
 }

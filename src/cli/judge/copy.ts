@@ -98,9 +98,11 @@ export class Copy {
     const isFlooded = (count: number) => {
       const wasFlooded = printed > MOST_PRINTED
       printed += count
-      if (wasFlooded || printed <= MOST_PRINTED) return wasFlooded
-      stdout?.destroy()
-      if (this.#program === program) this.#options.onFlood(this)
+      if (printed <= MOST_PRINTED) return false
+      if (!wasFlooded) {
+        stdout?.destroy()
+        if (this.#program === program) this.#options.onFlood(this)
+      }
       return true
     }
     stdout?.on('data', (chunk: Buffer) => isFlooded(chunk.length))
