@@ -1,9 +1,9 @@
 // `zkwire judge`.
 import { access, constants, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { linesOf, svgOf } from '../judge/diagram.ts'
+import { linesOf, relevantOf, svgOf } from '../judge/diagram.ts'
 import { FAULT_NAMES, plansFor, smallerThan, wordsOf, type Plan } from '../judge/plan.ts'
-import { FINDINGS, type Finding, type FindingKind, type Row } from '../judge/record.ts'
+import { FINDINGS, type Finding, type FindingKind } from '../judge/record.ts'
 import { savedTrial, trialLinkOf } from '../judge/saved-trial.ts'
 import { Trial, type TrialResult } from '../judge/trial.ts'
 import { siteAddress } from '../../protocol/site-address.ts'
@@ -13,8 +13,6 @@ import { escapedLines } from '../runner/text.ts'
 import { secondsOf, wholeNumberOf } from '../runner/values.ts'
 import { PLAYGROUND_PORT } from './playground.ts'
 
-/** The most rows of a diagram that are printed: the last ones. */
-const SHOWN_ROWS = 120
 /** In seconds. */
 const PATIENCE = 10
 /** How long smaller trials are looked for, in milliseconds. */
@@ -144,7 +142,7 @@ async function shrink(mistake: Mistake, run: (plan: Plan) => Promise<TrialResult
 }
 
 async function show({ values, out }: Context, { result, finding }: Mistake, passed: number): Promise<void> {
-  const rows = relevant(result.rows)
+  const rows = relevantOf(result.rows)
   if (typeof values['svg'] === 'string') await writeFile(values['svg'], svgOf(rows, firstLine(finding)))
   const conditions = wordsOf(result.plan)
   const where = `in trial ${passed + 1}, with ${conditions.join('; ')}.`
@@ -169,10 +167,3 @@ function howToPlay(saved: string | undefined, link: string | undefined): string 
 }
 
 const firstLine = ({ words }: Finding): string => words.split('\n')[0] as string
-
-/** The rows that are shown: from the first order on, and the last ones if there are too many. */
-function relevant(rows: readonly Row[]): Row[] {
-  const shown = rows.filter(({ kind }) => kind !== 'wire')
-  const first = shown.findIndex(({ kind }) => kind === 'judge')
-  return shown.slice(Math.max(0, first)).slice(-SHOWN_ROWS)
-}

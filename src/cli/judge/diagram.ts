@@ -16,6 +16,20 @@ interface Drawn {
 
 /** The longest text of a row, in characters. */
 const LONGEST = 96
+/** The most rows of a diagram. */
+const MOST_ROWS = 120
+
+/**
+ * Returns the rows that are drawn: from the first order on. If there are too many, the first frames are left out, because a
+ * copy that asks again and again would fill the diagram, and then the first rows.
+ */
+export function relevantOf(rows: readonly Row[]): Row[] {
+  const all = rows.filter(({ kind }) => kind !== 'wire')
+  const first = all.findIndex(({ kind }) => kind === 'judge')
+  const since = all.slice(Math.max(0, first))
+  let excess = since.length - MOST_ROWS
+  return since.filter(({ kind }) => kind === 'judge' || kind === 'says' || excess-- <= 0).slice(-MOST_ROWS)
+}
 
 /** Returns the number of copies that the rows need. */
 const lanesOf = (rows: readonly Row[]): number => Math.max(1, ...rows.map(({ copy }) => copy))

@@ -1,6 +1,6 @@
 // The pure parts of `zkwire judge`: plans, the order of a queue, and the drawing. test/cli/process/judge.test.ts runs programs.
 import { expect } from 'chai'
-import { linesOf, svgOf } from '../../../src/cli/judge/diagram.ts'
+import { linesOf, relevantOf, svgOf } from '../../../src/cli/judge/diagram.ts'
 import { FAULTS, FAULT_NAMES, plansFor, smallerThan, type Plan } from '../../../src/cli/judge/plan.ts'
 import type { Row } from '../../../src/cli/judge/record.ts'
 import { overtakenBy } from '../../../src/cli/judge/traces-left.ts'
@@ -41,6 +41,19 @@ describe('zkwire judge', () => {
         }
       }
     }
+  })
+
+  it('draws what the judge and the programs did also if a copy asks again and again until the end', () => {
+    const row = (kind: Row['kind'], at: number): Row => ({
+      ...{ at, copy: 1, kind, text: `${kind} ${at}`, holders: [], line: undefined },
+    })
+    const frames = Array.from({ length: 500 }, (_, i) => row(i % 2 === 0 ? 'sent' : 'received', i + 3))
+    const rows = [row('says', 0), row('judge', 1), row('says', 2), ...frames]
+    const drawn = relevantOf(rows)
+    expect(drawn).to.have.length(120)
+    expect(drawn).to.deep.equal([...rows.slice(1, 3), ...rows.slice(-118)])
+    const talkative = Array.from({ length: 500 }, (_, i) => row('says', i))
+    expect(relevantOf([row('judge', 0), ...talkative])).to.deep.equal(talkative.slice(-120))
   })
 
   it('knows the older of two nodes by the number that the server appended, also after a hyphen and below zero', async () => {
