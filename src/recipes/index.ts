@@ -1,14 +1,14 @@
 // Entry point `zkwire/recipes`: locks, semaphores, barriers, leader election, copies, shared data, members. Re-exports
 // only.
 // May import: recipes/cache, recipes/coordination, recipes/data, recipes/members, recipes/locks, recipes/queue,
-// recipes/node.
+// recipes/changes, recipes/call.
 export type { AcquireMessage, ReleaseMessage } from './locks/acquiring.ts'
-export type { WaitOptions } from './node/cancellable.ts'
+export type { WaitOptions } from './call/cancellable.ts'
 export { Barrier, DoubleBarrier, type BarrierOptions } from './coordination/barrier.ts'
 export { Cache } from './cache/cache.ts'
 export type { CacheOptions } from './cache/cache-options.ts'
 export type { CacheChange, CacheChangesOptions, CacheNode } from './cache/changes.ts'
-export type { DataCodec, StandardSchema } from './node/codec.ts'
+export type { DataCodec, StandardSchema } from './call/codec.ts'
 export { Counter, type CounterOptions } from './data/counter.ts'
 export type { Dialect } from './queue/dialect.ts'
 export { EphemeralMutex } from './locks/ephemeral-mutex.ts'
@@ -17,8 +17,8 @@ export { HerdMutex } from './locks/herd-mutex.ts'
 export { LeaderElection, type Participant } from './coordination/leader-election.ts'
 export { Lease, type LeaseOptions, type LeaseTerm } from './data/lease.ts'
 export type { Lock, AcquireOptions } from './locks/lock.ts'
-export { RecipeError, type RecipeErrorCode } from './node/recipe-error.ts'
-export type { Iteration } from './node/publisher.ts'
+export { RecipeError, type RecipeErrorCode } from './call/recipe-error.ts'
+export type { Iteration } from './changes/publisher.ts'
 export { MultiLock, type MultiHeld } from './locks/multi-lock.ts'
 export { Mutex } from './locks/mutex.ts'
 export { Membership } from './members/membership.ts'

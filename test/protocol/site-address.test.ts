@@ -16,7 +16,7 @@ async function withAddress(): Promise<{ ZooKeeperError: typeof Call; RecipeError
   const src = join(import.meta.dirname, '..', '..', 'src')
   const { outputFiles } = await build({
     stdin: {
-      contents: `export { ZooKeeperError } from './protocol/errors.ts'; export { RecipeError } from './recipes/node/recipe-error.ts'`,
+      contents: `export { ZooKeeperError } from './protocol/errors.ts'; export { RecipeError } from './recipes/call/recipe-error.ts'`,
       resolveDir: src,
     },
     bundle: true,

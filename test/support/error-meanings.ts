@@ -23,6 +23,6 @@ function meaningsIn(file: string, constant: string): [code: string, meaning: str
 export const ofCalls = ['serverErrors', 'ownErrors'].flatMap(name => meaningsIn('src/protocol/errors.ts', name))
 
 /** The headings of the errors of recipes, each with its meaning. */
-export const ofRecipes = meaningsIn('src/recipes/node/recipe-error.ts', 'meanings').map(
+export const ofRecipes = meaningsIn('src/recipes/call/recipe-error.ts', 'meanings').map(
   ([code, meaning]): [heading: string, meaning: string] => [`${code} of a recipe`, meaning],
 )

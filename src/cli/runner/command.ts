@@ -1,6 +1,6 @@
 // What a command is, and what it gets. This folder runs one command: arguments, output, errors, connections,
 // signals.
-// May import: client/index.ts, protocol/index.ts, options, recipes/node/recipe-error.ts, runtime,
+// May import: client/index.ts, protocol/index.ts, options, recipes/call/recipe-error.ts, runtime,
 // sasl/index.ts.
 import type { Client, ConnectOptions } from '../../client/index.ts'
 import type { Clock } from '../../runtime/clock.ts'

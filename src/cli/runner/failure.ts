@@ -2,7 +2,7 @@
 import { ZooKeeperError, isCode, type ErrorCode } from '../../protocol/index.ts'
 import { mostSimilar } from '../../options/checks.ts'
 import { messageOfSystem, withoutSecrets } from '../../runtime/host-port.ts'
-import { RecipeError } from '../../recipes/node/recipe-error.ts'
+import { RecipeError } from '../../recipes/call/recipe-error.ts'
 import { escaped } from './text.ts'
 
 /** Exit statuses. 64 to 76 are those of sysexits.h. */

@@ -2,7 +2,7 @@
 import { aFunction, aSignal } from '../../client/recipe-support.ts'
 import type { Stat } from '../../protocol/index.ts'
 import { mustBe, type Checks } from '../../options/checks.ts'
-import { aCodec, type DataCodec } from '../node/codec.ts'
+import { aCodec, type DataCodec } from '../call/codec.ts'
 import type { Cache } from './cache.ts'
 import type { CacheChangesOptions } from './changes.ts'
 

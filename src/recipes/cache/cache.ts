@@ -1,15 +1,15 @@
 // Local copies of nodes. This file: the public class, which connects the parts.
-// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, options, runtime.
+// May import: recipes/changes, recipes/call, client/index.ts, client/recipe-support.ts, protocol, options, runtime.
 import { callLater, checked, inBackground, isTerminal, serverPath, terminalCodes } from '../../client/recipe-support.ts'
 import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client, State, WatchEvent } from '../../client/index.ts'
-import { checkArguments } from '../node/arguments.ts'
-import { Followed } from '../node/followed.ts'
-import type { Iteration } from '../node/publisher.ts'
-import { retryUntilDone } from '../node/retry-until-done.ts'
-import { RecipeError } from '../node/recipe-error.ts'
+import { checkArguments } from '../call/arguments.ts'
+import { RecipeError } from '../call/recipe-error.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
+import { Followed } from '../changes/followed.ts'
+import type { Iteration } from '../changes/publisher.ts'
 import { cacheOptionChecks, changesOptionChecks, type CacheOptions } from './cache-options.ts'
 import {
   Changes,

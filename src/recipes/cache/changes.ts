@@ -2,8 +2,8 @@
 import type { Stat } from '../../protocol/index.ts'
 import { AsyncQueue } from '../../runtime/async-queue.ts'
 import type { Client } from '../../client/index.ts'
-import { Listeners } from '../node/listeners.ts'
-import { RecipeError } from '../node/recipe-error.ts'
+import { RecipeError } from '../call/recipe-error.ts'
+import { Listeners } from '../changes/listeners.ts'
 
 /**
  * A node as the cache has it.

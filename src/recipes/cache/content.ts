@@ -1,6 +1,6 @@
 // Which data a cache keeps, and in which form.
 import { Stat } from '../../protocol/index.ts'
-import { atOnce, type DataCodec } from '../node/codec.ts'
+import { atOnce, type DataCodec } from '../call/codec.ts'
 import type { CacheNode } from './changes.ts'
 import type { NodeRecord } from './copy.ts'
 

@@ -1,6 +1,6 @@
 // The local copy of a tree: Maps of its nodes, by their paths. Pure: no client, no promise.
 import { nameOf, parentOf } from '../../protocol/index.ts'
-import type { DataCodec } from '../node/codec.ts'
+import type { DataCodec } from '../call/codec.ts'
 
 /**
  * What the copy keeps of one node: bytes, as strings with one character for each byte. V8 keeps a Stat in half the memory

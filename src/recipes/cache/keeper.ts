@@ -2,8 +2,8 @@
 // Synchronous: it asks for reads, and gets their results later.
 import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { WatchEvent } from '../../client/index.ts'
-import { atOnce } from '../node/codec.ts'
-import { isSameData, isSameNode, isSameState } from '../node/same-state.ts'
+import { atOnce } from '../call/codec.ts'
+import { isSameData, isSameNode, isSameState } from '../changes/same-state.ts'
 import type { CacheChange, CacheNode, Changes } from './changes.ts'
 import { nodeOf, statOf, type Content } from './content.ts'
 import type { Copy, NodeRecord } from './copy.ts'

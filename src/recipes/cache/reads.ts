@@ -3,7 +3,7 @@
 import { isCode, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { Client, ReadOp, WatchCallback } from '../../client/index.ts'
 import { maxReplyBytesOf } from '../../client/recipe-support.ts'
-import { retryUntilDone } from '../node/retry-until-done.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
 
 /** What a read asks for: `data` and the Stat of a node, or the names of its `children`. */
 export type ReadKind = 'data' | 'children'

@@ -2,7 +2,7 @@
 // a one-shot watch.
 import type { Client, Watcher, WatchEvent } from '../../client/index.ts'
 import { unlessRefused, watchTree } from '../../client/recipe-support.ts'
-import { retryUntilDone } from '../node/retry-until-done.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
 
 /** The parts of a cache that its watch uses. */
 export interface TreeWatchOwner {

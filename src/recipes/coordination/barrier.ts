@@ -1,5 +1,6 @@
 // Recipes other than locks. This file: barriers, with Curator's nodes. Clients wait for one client, or for each other.
-// May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
+// May import: recipes/locks, recipes/queue, recipes/changes, recipes/node, recipes/call, client/index.ts,
+// client/recipe-support.ts, options, protocol, runtime.
 import { listChildren } from '../node/children.ts'
 import {
   anACL,
@@ -15,8 +16,8 @@ import { badArguments, join, nameOf, type ACL, type Stat } from '../../protocol/
 import { optionsProblem, type Checks } from '../../options/checks.ts'
 import { untilAborted } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments, countProblem } from '../node/arguments.ts'
-import { cancellable, waitOptionChecks, type RecipeCall, type WaitOptions } from '../node/cancellable.ts'
+import { checkArguments, countProblem } from '../call/arguments.ts'
+import { cancellable, waitOptionChecks, type RecipeCall, type WaitOptions } from '../call/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { follow, nextChange, readWatched, type Seen } from '../node/read-with-watch.ts'

@@ -3,12 +3,12 @@ import { anACL, clockOf, copyOfACL, newPace, unlessRefused } from '../../client/
 import { isCode, join, MultiError, type ACL } from '../../protocol/index.ts'
 import { aPositiveInteger, mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
-import { Mutex } from '../locks/mutex.ts'
+import { checkArguments } from '../call/arguments.ts'
+import { cancellable, type WaitOptions } from '../call/cancellable.ts'
+import { RecipeError } from '../call/recipe-error.ts'
 import type { Held } from '../locks/held.ts'
-import { checkArguments } from '../node/arguments.ts'
-import { cancellable, type WaitOptions } from '../node/cancellable.ts'
+import { Mutex } from '../locks/mutex.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
-import { RecipeError } from '../node/recipe-error.ts'
 import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './lease-record.ts'
 
 /**

@@ -3,7 +3,7 @@
 import { newUuid, unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join, ZooKeeperError, type ACL } from '../../protocol/index.ts'
 import type { Client, MultiOp, MultiResult } from '../../client/index.ts'
-import { retryUntilDone } from '../node/retry-until-done.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
 
 export class MarkedMulti {
   readonly #client: Client

@@ -10,9 +10,9 @@ import {
 import { isCode, join, type ACL } from '../../protocol/index.ts'
 import { Abort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
-import { RecipeError } from '../node/recipe-error.ts'
+import { RecipeError } from '../call/recipe-error.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
 import { OwnNode } from '../node/own-node.ts'
-import { retryUntilDone } from '../node/retry-until-done.ts'
 import { priorityOf } from './queue-index.ts'
 
 /** The queue of an item. */

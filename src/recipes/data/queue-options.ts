@@ -2,8 +2,8 @@
 import { aFunction, aSignal, anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
 import { aPositiveInteger, mustBe, type Checks } from '../../options/checks.ts'
-import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
-import { aCodecOrSchema, type DataCodec, type StandardSchema, type Written } from '../node/codec.ts'
+import { waitOptionChecks, type WaitOptions } from '../call/cancellable.ts'
+import { aCodecOrSchema, type DataCodec, type StandardSchema, type Written } from '../call/codec.ts'
 
 /**
  * Options of a Queue.

@@ -2,7 +2,7 @@
 import { anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Checks } from '../../options/checks.ts'
-import { aCodecOrSchema, type DataCodec, type NotInferred, type StandardSchema, type Written } from '../node/codec.ts'
+import { aCodecOrSchema, type DataCodec, type NotInferred, type StandardSchema, type Written } from '../call/codec.ts'
 
 /**
  * Options of a SharedValue.

@@ -1,18 +1,19 @@
 // Data that clients share: values, counters, queues of items, leases. This file: a value that is updated by its version.
-// May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
+// May import: recipes/locks, recipes/changes, recipes/node, recipes/call, client/index.ts, client/recipe-support.ts,
+// options, protocol, runtime.
 import { copyOfACL, inBackground, newPace, unlessRefused, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
 import { isStrayPromise } from '../../runtime/callbacks.ts'
 import type { Client, MultiOp, SignalOption } from '../../client/index.ts'
-import { checkArguments, checkFunction } from '../node/arguments.ts'
-import { cancellable, waitingRead, type WaitOptions } from '../node/cancellable.ts'
-import { closed } from '../node/closed.ts'
-import { Conversion, type Written } from '../node/codec.ts'
+import { checkArguments, checkFunction } from '../call/arguments.ts'
+import { cancellable, waitingRead, type WaitOptions } from '../call/cancellable.ts'
+import { closed } from '../call/closed.ts'
+import { Conversion, type Written } from '../call/codec.ts'
+import { Followed } from '../changes/followed.ts'
+import { Follower } from '../changes/follower.ts'
+import type { Iteration } from '../changes/publisher.ts'
 import { ensureParent } from '../node/ensure-directory.ts'
-import { Follower } from '../node/follower.ts'
-import { Followed } from '../node/followed.ts'
-import type { Iteration } from '../node/publisher.ts'
 import { readWatched, type Seen } from '../node/read-with-watch.ts'
 import { MarkedMulti } from './marked-multi.ts'
 import { valueChecks, type SharedValueOptions, type VersionedData } from './shared-value-options.ts'

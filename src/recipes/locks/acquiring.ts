@@ -2,7 +2,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { clockOf } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
-import { cancellable, releasing, type RecipeCall } from '../node/cancellable.ts'
+import { cancellable, releasing, type RecipeCall } from '../call/cancellable.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import type { Held } from './held.ts'
 

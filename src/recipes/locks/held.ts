@@ -4,12 +4,12 @@ import type { Checks } from '../../options/checks.ts'
 import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { Abort, Scope } from '../../runtime/abort.ts'
 import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/index.ts'
-import { RecipeError } from '../node/recipe-error.ts'
+import { RecipeError } from '../call/recipe-error.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
 import type { Node, OwnNode } from '../node/own-node.ts'
-import { retryUntilDone } from '../node/retry-until-done.ts'
+import { readWatched } from '../node/read-with-watch.ts'
 import { publishEnd } from './acquiring.ts'
 import { isRevocation } from './revoke.ts'
-import { readWatched } from '../node/read-with-watch.ts'
 
 const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 

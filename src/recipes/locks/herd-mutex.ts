@@ -1,7 +1,7 @@
 // The lock in which every waiter watches the directory: a release wakes all of them. Kept for measuring and teaching.
 import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments } from '../node/arguments.ts'
+import { checkArguments } from '../call/arguments.ts'
 import { namesOf } from '../queue/dialect.ts'
 import { LockQueue } from '../queue/lock-queue.ts'
 import { HerdWaiter } from '../queue/waiter.ts'

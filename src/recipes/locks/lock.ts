@@ -1,12 +1,13 @@
 // The locks. This file: the methods of every lock.
-// May import: recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
+// May import: recipes/queue, recipes/node, recipes/call, client/index.ts, client/recipe-support.ts, options, protocol,
+// runtime.
 import { checked } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import { aFunction, type Checks } from '../../options/checks.ts'
-import { checkFunction } from '../node/arguments.ts'
-import { waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
-import { holdOptionChecks, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
+import { checkFunction } from '../call/arguments.ts'
+import { waitOptionChecks, type WaitOptions } from '../call/cancellable.ts'
 import type { ContenderNode, QueuePlace } from '../queue/lock-queue.ts'
+import { holdOptionChecks, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
 import { useHeld } from './use-held.ts'
 
 /**

@@ -1,10 +1,10 @@
 // The lock in which each waiter watches its predecessor, and usually looks ahead.
 import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments } from '../node/arguments.ts'
+import { checkArguments } from '../call/arguments.ts'
 import { matchesReaders, namesOf } from '../queue/dialect.ts'
-import { LookAheadWaiter } from '../queue/look-ahead.ts'
 import { LockQueue } from '../queue/lock-queue.ts'
+import { LookAheadWaiter } from '../queue/look-ahead.ts'
 import { PredecessorWaiter, type Waiter } from '../queue/waiter.ts'
 import type { Held } from './held.ts'
 import type { AcquireOptions } from './lock.ts'

@@ -1,12 +1,12 @@
 // A read lock and a write lock that are held, and the downgrade from write to read.
 import type { Stat } from '../../protocol/index.ts'
-import { cancellable, releasing, type RecipeCall } from '../node/cancellable.ts'
-import { acquiring } from './acquiring.ts'
-import { NodeHeld, type Held, type HoldOptions } from './held.ts'
-import { RecipeError } from '../node/recipe-error.ts'
-import { retryUntilDone } from '../node/retry-until-done.ts'
+import { cancellable, releasing, type RecipeCall } from '../call/cancellable.ts'
+import { RecipeError } from '../call/recipe-error.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
 import type { Found, OwnNode } from '../node/own-node.ts'
 import type { LockQueue } from '../queue/lock-queue.ts'
+import { acquiring } from './acquiring.ts'
+import { NodeHeld, type Held, type HoldOptions } from './held.ts'
 
 /**
  * A read lock that is held.

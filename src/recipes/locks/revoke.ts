@@ -1,8 +1,8 @@
 // Requests to release a lock, written into the holder's node as Curator does.
 import type { Client } from '../../client/index.ts'
 import { unlessRefused } from '../../client/recipe-support.ts'
-import { checkArguments } from '../node/arguments.ts'
-import { cancellable, type WaitOptions } from '../node/cancellable.ts'
+import { checkArguments } from '../call/arguments.ts'
+import { cancellable, type WaitOptions } from '../call/cancellable.ts'
 
 const REVOKE = '__REVOKE__'
 

@@ -1,7 +1,7 @@
 // A TicketMutex that is held.
 import type { Client } from '../../client/index.ts'
 import { nameOf } from '../../protocol/index.ts'
-import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { waitingRead, type WaitOptions } from '../call/cancellable.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
 import type { TicketWaiter } from './ticket-waiter.ts'
 

@@ -3,9 +3,9 @@
 import { inBackground, newPace, newUuid, serverPath, sessionKey, unlessRefused } from '../../client/recipe-support.ts'
 import { isCode, join, parentOf, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { readWatched } from '../node/read-with-watch.ts'
-import { retryUntilDone } from '../node/retry-until-done.ts'
 import type { LockQueue } from '../queue/lock-queue.ts'
 import { isLife } from './ticket.ts'
 

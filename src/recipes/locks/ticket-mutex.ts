@@ -2,15 +2,15 @@
 // same for any length of the queue.
 import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments } from '../node/arguments.ts'
-import { waitingRead, type WaitOptions } from '../node/cancellable.ts'
+import { checkArguments } from '../call/arguments.ts'
+import { waitingRead, type WaitOptions } from '../call/cancellable.ts'
 import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import type { AcquireOptions } from './lock.ts'
 import { lockOptionChecks, QueueLock, type LockOptions } from './queue-lock.ts'
-import { tickets } from './ticket.ts'
 import { TicketHeld } from './ticket-held.ts'
 import { TicketLives } from './ticket-lives.ts'
 import { TicketWaiter } from './ticket-waiter.ts'
+import { tickets } from './ticket.ts'
 
 /**
  * An exclusive lock whose cost does not grow with the queue. Contenders draw tickets: numbered nodes without a uuid in

@@ -2,15 +2,15 @@
 // that is its turn, so the next holder has the lock one round trip after the release.
 import { isCode, join, MultiError, nameOf, parentOf, type Stat } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
+import { RecipeError } from '../call/recipe-error.ts'
 import { listChildren, type Children } from '../node/children.ts'
-import { RecipeError } from '../node/recipe-error.ts'
-import { LookAhead } from '../queue/look-ahead.ts'
 import type { LockQueue } from '../queue/lock-queue.ts'
+import { LookAhead } from '../queue/look-ahead.ts'
 import { turnOf, type Ahead, type Turn } from '../queue/turn.ts'
 import { Waiter, type Wake } from '../queue/waiter.ts'
 import type { NodeHeld } from './held.ts'
-import * as ticket from './ticket.ts'
 import type { TicketLives } from './ticket-lives.ts'
+import * as ticket from './ticket.ts'
 
 /** What the server returned for the directory of a life: the ticket that was released last, and the Stat. */
 interface DirectoryRead {

@@ -3,7 +3,7 @@ import { inBackground, leaseLossOf } from '../../client/recipe-support.ts'
 import { isCode } from '../../protocol/index.ts'
 import { isAbortOf } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
-import { RecipeError } from '../node/recipe-error.ts'
+import { RecipeError } from '../call/recipe-error.ts'
 import { isEarlyEnd, type Held } from './held.ts'
 
 interface Releasable {

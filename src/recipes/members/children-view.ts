@@ -3,7 +3,7 @@ import { callLater, serverPath } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import { Cache } from '../cache/cache.ts'
 import type { CacheChange, CacheNode } from '../cache/changes.ts'
-import { Publisher, type Difference } from '../node/publisher.ts'
+import { Publisher, type Difference } from '../changes/publisher.ts'
 import type { SessionLoop } from './session-loop.ts'
 import { SessionWork, type Start, type Startable } from './session-work.ts'
 

@@ -2,7 +2,7 @@
 import { aBoolean, anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
 import { mustBe, type Checks } from '../../options/checks.ts'
-import { aCodecOrSchema, type DataCodec, type NotInferred, type StandardSchema, type Written } from '../node/codec.ts'
+import { aCodecOrSchema, type DataCodec, type NotInferred, type StandardSchema, type Written } from '../call/codec.ts'
 import { namings, type MembershipDialect } from './member-names.ts'
 
 /**

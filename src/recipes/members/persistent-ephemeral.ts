@@ -1,6 +1,7 @@
 // Recipes about who is there: a node that comes back, groups and their members, items that members share, services.
 // They go on in the next session. This file: the node that comes back.
-// May import: recipes/cache, recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, options, protocol, runtime.
+// May import: recipes/cache, recipes/locks, recipes/changes, recipes/node, recipes/call, client/index.ts,
+// client/recipe-support.ts, options, protocol, runtime.
 import { anACL, aBoolean, checked, copyOf, newDataProblem, newPace, pause } from '../../client/recipe-support.ts'
 import type { Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, longestTtl, pathProblem, ZooKeeperError, type ACL } from '../../protocol/index.ts'
@@ -8,9 +9,9 @@ import { mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import { inScope } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client, Data } from '../../client/index.ts'
-import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
-import { closed } from '../node/closed.ts'
-import { retryUntilDone } from '../node/retry-until-done.ts'
+import { cancellable, waitOptionChecks, type WaitOptions } from '../call/cancellable.ts'
+import { closed } from '../call/closed.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
 import { forget, isKeptByAnother, keep } from './kept-nodes.ts'
 import type { SessionLoop } from './session-loop.ts'
 import { SessionWork, startAll, type Start } from './session-work.ts'

@@ -2,8 +2,8 @@
 import { anACL } from '../../client/recipe-support.ts'
 import type { ACL } from '../../protocol/index.ts'
 import { aBoolean, aString, mustBe, type Checks } from '../../options/checks.ts'
-import type { WaitOptions } from '../node/cancellable.ts'
-import { aSchema, type StandardSchema } from '../node/codec.ts'
+import type { WaitOptions } from '../call/cancellable.ts'
+import { aSchema, type StandardSchema } from '../call/codec.ts'
 import { serviceTypes, type ServiceInstance, type ServiceType, type UriPart } from './service-instance.ts'
 
 /**

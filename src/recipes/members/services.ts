@@ -3,13 +3,13 @@ import { checked, clockOf, copyOfACL, newUuid } from '../../client/recipe-suppor
 import { badArguments, isCode, join, pathProblem, ZooKeeperError, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
-import { cancellable, waitingRead, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, waitingRead, waitOptionChecks, type WaitOptions } from '../call/cancellable.ts'
+import { closed } from '../call/closed.ts'
+import { atOnce, messageOf, validated, type Schema } from '../call/codec.ts'
 import { listChildren, readNodes } from '../node/children.ts'
-import { closed } from '../node/closed.ts'
-import { atOnce, messageOf, validated, type Schema } from '../node/codec.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
-import { startAll, type Startable } from './session-work.ts'
 import { decodeInstance, encodeInstance, parseUriSpec, type ServiceInstance } from './service-instance.ts'
+import { startAll, type Startable } from './session-work.ts'
 import {
   instanceChecks,
   servicesChecks,

@@ -3,7 +3,7 @@ import { callLater, isTerminal, newPace, serverPath, sessionKey } from '../../cl
 import { isCode } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
-import { TEMPORARY } from '../node/retry-until-done.ts'
+import { TEMPORARY } from '../call/retry-until-done.ts'
 
 /**
  * One round: brings the server to the wanted state, calls {@link SessionLoop.reached}, and resolves when something has

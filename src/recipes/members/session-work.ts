@@ -1,9 +1,9 @@
 // What a recipe does in one session after another, from its start() to its close().
 import { inBackground } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments } from '../node/arguments.ts'
-import { cancellable, type WaitOptions } from '../node/cancellable.ts'
-import { closed } from '../node/closed.ts'
+import { checkArguments } from '../call/arguments.ts'
+import { cancellable, type WaitOptions } from '../call/cancellable.ts'
+import { closed } from '../call/closed.ts'
 import { SessionLoop, type Round } from './session-loop.ts'
 
 /** One call of start(), for one of the works that it begins. */

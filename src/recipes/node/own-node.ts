@@ -1,16 +1,16 @@
 // One node of a recipe: created, found again after a lost reply, watched, removed. This file: the node of one
 // contender.
-// May import: client/index.ts, client/recipe-support.ts, options, protocol, runtime.
+// May import: recipes/call, client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { hasACL, isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf, ZooKeeperError, type ACL, type Stat } from '../../protocol/index.ts'
 import { ENDED, Scope } from '../../runtime/abort.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
+import { RecipeError } from '../call/recipe-error.ts'
+import { retryUntilDone } from '../call/retry-until-done.ts'
 import { listChildren, readNodes } from './children.ts'
 import { createParent, type DirectoryOptions } from './ensure-directory.ts'
 import { NodeWatch, type Watched } from './node-watch.ts'
 import { isMarked } from './owner-tag.ts'
-import { RecipeError } from './recipe-error.ts'
-import { retryUntilDone } from './retry-until-done.ts'
 
 export interface Node {
   readonly path: string

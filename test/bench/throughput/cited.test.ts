@@ -9,7 +9,10 @@ const root = new URL('../../..', import.meta.url)
 /** The cited tables, in the order of the page, and the folders on which their figures depend. */
 const TABLES = [
   { figures: 'the cost of a call', folders: ['src/session'] },
-  { figures: 'the time of a hand-over', folders: ['src/recipes/node', 'src/recipes/queue', 'src/recipes/locks'] },
+  {
+    figures: 'the time of a hand-over',
+    folders: ['src/recipes/call', 'src/recipes/node', 'src/recipes/queue', 'src/recipes/locks'],
+  },
 ]
 /** They are measured anew at the latest after so many commits that change these folders. */
 const MOST = 15

@@ -3,28 +3,28 @@ import type { PlantedBug } from '../planted-bug.ts'
 
 export const queue: readonly PlantedBug[] = [
   {
-    file: 'src/recipes/node/cancellable.ts',
+    file: 'src/recipes/call/cancellable.ts',
     caughtBy: 'test/recipes/signals.test.ts',
     bug: 'a cancelled call waits until the server replies',
     from: '() => reject(scope.reason)',
     to: '() => undefined',
   },
   {
-    file: 'src/recipes/node/cancellable.ts',
+    file: 'src/recipes/call/cancellable.ts',
     caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
     bug: 'a call that succeeds leaves the timer of its timeout',
     from: 'clockOf(client).clearTimeout(timer)',
     to: '',
   },
   {
-    file: 'src/recipes/node/cancellable.ts',
+    file: 'src/recipes/call/cancellable.ts',
     caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
     bug: 'a signal that many calls share collects their listeners',
     from: '    stopListening()\n',
     to: '',
   },
   {
-    file: 'src/recipes/node/cancellable.ts',
+    file: 'src/recipes/call/cancellable.ts',
     caughtBy: 'test/recipes/locks/exclusive-locks.test.ts',
     bug: 'a watch that a call still sets when it ends stays at the server',
     from: 'scope.abort(ENDED)',

@@ -76,7 +76,7 @@ export const races: readonly PlantedBug[] = [
     to: '',
   },
   {
-    file: 'src/recipes/node/cancellable.ts',
+    file: 'src/recipes/call/cancellable.ts',
     caughtBy,
     bug: 'a caller that gives up leaves its node in the queue',
     from: 'else inBackground(client, undo(done), path)',
@@ -104,7 +104,7 @@ export const races: readonly PlantedBug[] = [
     to: '        throw error\n      }\n    })',
   },
   {
-    file: 'src/recipes/node/retry-until-done.ts',
+    file: 'src/recipes/call/retry-until-done.ts',
     caughtBy,
     bug: 'a release gives up when the connection is lost, and its node stays',
     from: 'return await client.retry(task, { signal })',

@@ -126,7 +126,7 @@ export const recipes: readonly PlantedBug[] = [
     to: 'void done.catch(nothing)',
   },
   {
-    file: 'src/recipes/node/codec.ts',
+    file: 'src/recipes/call/codec.ts',
     caughtBy: 'test/recipes/contract.test.ts',
     bug: 'a write stores bytes that the caller changed after the call',
     from: 'return value === null ? null : Buffer.from(value as Uint8Array)',

@@ -4,7 +4,7 @@ import { statOf as newStat } from '../../support/scripted-server.ts'
 import { oneOf, seed, seededRandom } from '../../support/seeded-random.ts'
 import { Content, nodeOf } from '../../../src/recipes/cache/content.ts'
 import { Copy, type NodeRecord } from '../../../src/recipes/cache/copy.ts'
-import type { DataCodec } from '../../../src/recipes/node/codec.ts'
+import type { DataCodec } from '../../../src/recipes/call/codec.ts'
 import { parentOf } from '../../../src/protocol/index.ts'
 import type { Stat } from '../../../src/index.ts'
 

@@ -2,8 +2,8 @@
 import { ENDED } from '../../runtime/abort.ts'
 import { Condition } from '../../runtime/condition.ts'
 import type { Client } from '../../client/index.ts'
+import { follow, type Seen } from '../node/read-with-watch.ts'
 import { Publisher, type Difference } from './publisher.ts'
-import { follow, type Seen } from './read-with-watch.ts'
 
 /**
  * A state at the server, which is read with a watch: once when the first listener or loop comes, and again after each

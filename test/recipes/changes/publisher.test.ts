@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Publisher } from '../../../src/recipes/node/publisher.ts'
+import { Publisher } from '../../../src/recipes/changes/publisher.ts'
 import type { Client } from '../../../src/index.ts'
 
 /** The difference of two sets of numbers; undefined if they are equal. */

@@ -1,4 +1,5 @@
-// Tells the changes of a state: to listeners of `change`, and to loops over `changes()`.
+// The changes of what a recipe has: their listeners and loops. This file: the listeners and the loops of one state.
+// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { callLater, checked, isTerminal, signalChecks } from '../../client/recipe-support.ts'
 import { AsyncQueue } from '../../runtime/async-queue.ts'
 import type { Client, SignalOption } from '../../client/index.ts'

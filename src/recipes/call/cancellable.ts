@@ -1,4 +1,6 @@
-// A call that can be cancelled. It then rejects at once, and its effects are undone in the background.
+// The calls of all recipes: their arguments, values, ends and errors. This file: a call that can be cancelled. It then
+// rejects at once, and its effects are undone in the background.
+// May import: client/index.ts, client/recipe-support.ts, options, protocol, runtime.
 import { aSignal, aTimeout, checked, clockOf, inBackground, removedAt } from '../../client/recipe-support.ts'
 import { ZooKeeperError } from '../../protocol/index.ts'
 import type { Checks } from '../../options/checks.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ZooKeeperError } from '../../../src/index.ts'
-import { retryUntilDone } from '../../../src/recipes/node/retry-until-done.ts'
+import { retryUntilDone } from '../../../src/recipes/call/retry-until-done.ts'
 import { VirtualServer } from '../../support/virtual-server.ts'
 
 describe('retryUntilDone()', () => {
