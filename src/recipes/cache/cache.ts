@@ -1,12 +1,11 @@
 // Local copies of nodes. This file: the public class, which connects the parts.
 // May import: recipes/changes, recipes/call, client/index.ts, client/recipe-support.ts, protocol, options, runtime.
 import { callLater, checked, inBackground, isTerminal, serverPath, terminalCodes } from '../../client/recipe-support.ts'
-import { isCode, ZooKeeperError } from '../../protocol/index.ts'
+import { ZooKeeperError } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import type { Client, State, WatchEvent } from '../../client/index.ts'
+import type { Client, State } from '../../client/index.ts'
 import { checkArguments } from '../call/arguments.ts'
-import { RecipeError } from '../call/recipe-error.ts'
 import { retryUntilDone } from '../call/retry-until-done.ts'
 import { Followed } from '../changes/followed.ts'
 import type { Iteration } from '../changes/publisher.ts'
@@ -22,8 +21,6 @@ import {
 import { Content } from './content.ts'
 import { Copy, type NodeRecord } from './copy.ts'
 import { Keeper } from './keeper.ts'
-import { Reads } from './reads.ts'
-import { TreeWatch } from './tree-watch.ts'
 
 /**
  * A local copy of a node, its children or its subtree, which follows the tree until the cache is closed or the session
@@ -44,17 +41,10 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
   readonly client: Client
   /** The node at the top of the copy. */
   readonly path: string
-  readonly #maxBytes: number
   readonly #scope = new AbortController()
   readonly #changes: Changes
   readonly #keeper: Keeper
-  readonly #reads: Reads
-  readonly #watch: TreeWatch
-  /** The paths that have a watch of exists(). */
-  readonly #existenceWatches = new Set<string>()
   #isReady = false
-  /** The number of the connection on which the cache has last begun to read the tree. */
-  #connects = 0
   readonly #ready: Promise<void>
   #settleReady!: { resolve(): void; reject(error: unknown): void }
   /** True if a caller has read {@link ready}. */
@@ -79,36 +69,24 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
     this.client = client
     this.path = path
     this.#changes = changes
-    this.#maxBytes = maxBytes
     this.#ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
     // Not every caller waits for it.
     this.#ready.catch(() => undefined)
-    const owner = {
-      client,
-      signal: this.#scope.signal,
-      onFailure: (error: unknown) => this.#fail(error),
-    }
-    this.#reads = new Reads({
-      ...owner,
-      apply: (job, outcome) => this.#keeper.apply(job, outcome),
-      onLoaded: () => this.#onLoaded(),
-    })
     const copy = previous instanceof Cache ? previous.#keeper.copy.clone() : new Copy(path)
     const content = new Content(typeof data === 'function' ? data : () => data, codec)
-    this.#keeper = new Keeper(copy, { depth, paths }, content, {
-      reads: this.#reads,
-      changes: this.#changes,
-      onGrown: () => this.#checkSize(),
-      onUnwatched: unwatched => this.#watchExistence(unwatched),
-      onReadAgain: () => (this.#connects = client.stats.connects),
-      onError: error => this.#reportError(error),
+    const fail = (error: unknown) => this.#fail(error)
+    this.#keeper = new Keeper(copy, { depth, paths, maxBytes }, content, {
+      client,
+      changes,
+      signal: this.#scope.signal,
+      onLoaded: () => this.#onLoaded(),
+      fail,
     })
-    this.#watch = new TreeWatch({ ...owner, onEvent: event => this.#keeper.onEvent(event) })
     client.on('state', this.#onState)
     this.#stopListening = onAbort(signal, () => this.#end({ error: signal?.reason as unknown }))
     if (signal?.aborted) this.#end({ error: signal.reason as unknown })
     else this.#onState(client.state)
-    if (this.#closed === undefined) this.#start(depth > 0, previous !== undefined).catch(owner.onFailure)
+    if (this.#closed === undefined) this.#start(depth > 0, previous !== undefined).catch(fail)
   }
 
   async #start(recursive: boolean, isLater: boolean): Promise<void> {
@@ -116,10 +94,7 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
     const { signal } = this.#scope
     // In a later session, the first server may lag behind the one that the previous cache was read from.
     if (isLater) await retryUntilDone(client, () => client.sync(path), { signal })
-    if (!(await this.#watch.start(path, recursive))) {
-      this.#keeper.watchesEachNode = true
-      this.#reads.setWatch(this.#watch.onEvent)
-    }
+    if (!(await this.#keeper.watch.start(path, recursive))) this.#keeper.watchEachNode()
     if (!signal.aborted) this.#keeper.readAgain()
   }
 
@@ -144,8 +119,9 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
     if (!this.#isReady) return 'loading'
     const { state, stats } = this.client
     const isConnected = state === 'connected' || state === 'connectedReadOnly'
-    const isComplete = this.#keeper.watchesEachNode || this.#connects === stats.connects
-    return isConnected && isComplete && !this.#reads.isLoading ? 'live' : 'stale'
+    const { watchesEachNode, connects, reads } = this.#keeper
+    const isComplete = watchesEachNode || connects === stats.connects
+    return isConnected && isComplete && !reads.isLoading ? 'live' : 'stale'
   }
 
   /** The number of nodes in the copy. */
@@ -238,7 +214,7 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
 
   /** @internal True until the cache has read the tree, and again while it reads it after a lost connection. */
   get isLoading(): boolean {
-    return !this.#isReady || this.#reads.isLoading
+    return !this.#isReady || this.#keeper.reads.isLoading
   }
 
   // The end
@@ -274,19 +250,16 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
     const rejects = hasFollowers || (this.#isAwaited && !this.#isReady)
     const isReported = !listeners.isEmpty || !rejects
     this.#end({ error })
-    if (isReported && !isTerminal(this.client.state)) this.#reportError(error)
-  }
-
-  #reportError(error: unknown): void {
-    callLater(this.client, () => {
-      throw error
-    })
+    if (isReported && !isTerminal(this.client.state))
+      callLater(this.client, () => {
+        throw error
+      })
   }
 
   #end(failure: Failure | undefined): void {
     if (this.#closed !== undefined) return
     const error = failure === undefined ? endOf('closed', this.path) : failure.error
-    this.#closed = this.#watch.close()
+    this.#closed = this.#keeper.watch.close()
     this.#scope.abort(error)
     this.client.off('state', this.#onState)
     this.#stopListening()
@@ -295,42 +268,10 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
     inBackground(this.client, this.#closed)
   }
 
-  // The parts
-
   #onLoaded(): void {
     this.#isReady = true
     this.#settleReady.resolve()
     this.#changes.loaded()
-  }
-
-  #checkSize(): void {
-    if (this.bytes <= this.#maxBytes) return
-    const detail = `the copy needs more than maxBytes, ${this.#maxBytes}: raise it, or leave out data or paths`
-    this.#fail(new RecipeError('TOOLARGE', this.path, { detail }))
-  }
-
-  /**
-   * A read that fails sets no watch, but exists() sets one. Servers without persistent watches need no permission for
-   * it.
-   */
-  #watchExistence(path: string): void {
-    if (!this.#keeper.watchesEachNode || this.#existenceWatches.has(path)) return
-    this.#existenceWatches.add(path)
-    const { client } = this
-    const { signal } = this.#scope
-    const watch = (event: WatchEvent) => {
-      this.#existenceWatches.delete(path)
-      this.#watch.onEvent(event)
-    }
-    retryUntilDone(client, () => client.exists(path, { watch, signal }), { signal }).then(
-      stat => {
-        if (stat !== null && !this.hidden.has(path)) this.#reads.add('data', path, false)
-      },
-      (error: unknown) => {
-        this.#existenceWatches.delete(path)
-        if (!isCode(error, 'NOAUTH')) this.#fail(error)
-      },
-    )
   }
 }
 

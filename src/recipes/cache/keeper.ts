@@ -1,30 +1,27 @@
 // Keeps a copy equal to what was read: decides what a result or an event changes, what to report, and what to read next.
-// Synchronous: it asks for reads, and gets their results later.
+// Synchronous: it asks for reads and watches, and gets their results later.
 import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
-import type { WatchEvent } from '../../client/index.ts'
+import { callLater } from '../../client/recipe-support.ts'
+import type { Client, WatchEvent } from '../../client/index.ts'
 import { atOnce } from '../call/codec.ts'
+import { RecipeError } from '../call/recipe-error.ts'
 import { isSameData, isSameNode, isSameState } from '../changes/same-state.ts'
 import type { CacheChange, CacheNode, Changes } from './changes.ts'
 import { nodeOf, statOf, type Content } from './content.ts'
 import type { Copy, NodeRecord } from './copy.ts'
-import type { ReadJob, ReadKind, ReadOutcome } from './reads.ts'
+import { Reads, type ReadJob, type ReadKind, type ReadOutcome } from './reads.ts'
+import { TreeWatch } from './tree-watch.ts'
 
-/** The parts of a cache that its keeper uses. */
+/** The parts of a cache that its keeper uses. An interface, because no caller of the public class may use them. */
 export interface KeeperOwner {
-  readonly reads: {
-    add(kind: ReadKind, path: string, isLoad: boolean): void
-    isPending(path: string): boolean
-    isUnderWay(path: string): boolean
-  }
-  readonly changes: Pick<Changes, 'hasFollowers' | 'listeners' | 'report'>
-  /** Called after the copy has grown. */
-  onGrown(): void
-  /** Called when all nodes are about to be read. */
-  onReadAgain(): void
-  /** Called if a read has failed and so has set no watch: the root does not exist, or a node cannot be read. */
-  onUnwatched(path: string): void
-  /** Called with what a function of the cache's options has thrown. */
-  onError(error: unknown): void
+  readonly client: Client
+  /** Aborts when the cache ends. */
+  readonly signal: AbortSignal
+  readonly changes: Changes
+  /** Called each time that no read is left that the cache needs to be complete. */
+  onLoaded(): void
+  /** Ends the cache. */
+  fail(error: unknown): void
 }
 
 /** The nodes that a cache has. */
@@ -33,6 +30,8 @@ export interface Wanted {
   readonly depth: number
   /** Returns false for the paths that are left out, with all nodes below them. */
   readonly paths: ((path: string) => boolean) | undefined
+  /** The most bytes of memory that the copy may need. */
+  readonly maxBytes: number
 }
 
 export class Keeper {
@@ -41,6 +40,10 @@ export class Keeper {
   readonly hidden = new Map<string, Error>()
   /** True if each node has a watch of its own. Then the list of each node must be read, even of an empty one. */
   watchesEachNode = false
+  /** The number of the connection on which it has last begun to read the tree. */
+  connects = 0
+  readonly reads: Reads
+  readonly watch: TreeWatch
   readonly #owner: KeeperOwner
   readonly #wanted: Wanted
   readonly #content: Content
@@ -50,14 +53,38 @@ export class Keeper {
     this.#wanted = wanted
     this.#content = content
     this.#owner = owner
+    this.reads = new Reads(this)
+    this.watch = new TreeWatch(this)
     for (const [path] of copy.below(copy.path))
       if (!this.#isWanted(path) || !this.#hasParent(path)) this.#remove(path, () => undefined)
+  }
+
+  get client(): Client {
+    return this.#owner.client
+  }
+
+  get signal(): AbortSignal {
+    return this.#owner.signal
+  }
+
+  onLoaded(): void {
+    this.#owner.onLoaded()
+  }
+
+  fail(error: unknown): void {
+    this.#owner.fail(error)
+  }
+
+  /** Makes each read set a one-shot watch, because the server has no persistent watches. */
+  watchEachNode(): void {
+    this.watchesEachNode = true
+    this.reads.setWatch(this.watch.onEvent)
   }
 
   /** Reads all nodes again, because events may have been lost. */
   readAgain(): void {
     const { copy, hidden } = this
-    this.#owner.onReadAgain()
+    this.connects = this.client.stats.connects
     this.#read('data', copy.path, true)
     for (const [path] of copy.below(copy.path)) this.#read('data', path, true)
     for (const path of hidden.keys())
@@ -69,7 +96,7 @@ export class Keeper {
       return nodeOf(path, record)
     } catch (error) {
       // The codec has decoded this data before.
-      this.#owner.onError(error)
+      this.#reportError(error)
       return { path, data: undefined, stat: statOf(record) }
     }
   }
@@ -80,9 +107,9 @@ export class Keeper {
     if (type === 'resync' && !this.watchesEachNode) return this.readAgain()
     if (type === 'Session') return
     // All that the copy has of the node was read before this event was sent, unless a read of it is under way.
-    if (type === 'NodeDeleted' && !this.#owner.reads.isUnderWay(path)) return this.#onAbsent(path)
+    if (type === 'NodeDeleted' && !this.reads.isUnderWay(path)) return this.#onAbsent(path)
     // If the parent is not in the copy, this node is read after its parent, if at all.
-    if (!this.#hasParent(path) && !this.#owner.reads.isPending(parentOf(path))) return
+    if (!this.#hasParent(path) && !this.reads.isPending(parentOf(path))) return
     if (!this.#isWanted(path)) return
     if (type !== 'NodeChildrenChanged') this.#read('data', path, type === 'resync')
     else if (this.watchesEachNode) this.#read('children', path, false)
@@ -97,7 +124,7 @@ export class Keeper {
       else this.#onNode(path, outcome.stat, outcome.data, isLoad)
     } else if (outcome.code !== 'NONODE') {
       this.#onHidden(path, outcome)
-      this.#owner.onUnwatched(path)
+      this.#onUnwatched(path)
     } else if (kind === 'data') this.#onAbsent(path)
     else this.#read('data', path, isLoad)
   }
@@ -119,7 +146,7 @@ export class Keeper {
       this.#report('deleted', path, undefined, known)
     }
     this.copy.set(path, record)
-    this.#owner.onGrown()
+    this.#checkSize()
     if (isNew) this.#report('created', path, record, undefined)
     else if (!this.#isUnchanged(path, known as NodeRecord, record)) this.#report('changed', path, record, known)
     const mayHaveChildren = this.watchesEachNode || stat.numChildren > 0
@@ -150,7 +177,7 @@ export class Keeper {
   #onAbsent(path: string): void {
     this.hidden.delete(path)
     this.#remove(path, (each, record) => this.#report('deleted', each, undefined, record))
-    if (path === this.copy.path) this.#owner.onUnwatched(path)
+    if (path === this.copy.path) this.#onUnwatched(path)
   }
 
   #onHidden(path: string, error: Error): void {
@@ -164,10 +191,29 @@ export class Keeper {
   /** A function of the cache's options has thrown. The other nodes go on. */
   #onFailure(path: string, error: unknown): void {
     this.#onHidden(path, error as Error)
-    this.#owner.onError(error)
+    this.#reportError(error)
+  }
+
+  #reportError(error: unknown): void {
+    callLater(this.client, () => {
+      throw error
+    })
+  }
+
+  /** A read has failed, and so has set no watch: the root does not exist, or a node cannot be read. */
+  #onUnwatched(path: string): void {
+    if (this.watchesEachNode) this.watch.watchExistence(path)
   }
 
   // The copy
+
+  #checkSize(): void {
+    const { copy } = this
+    const { maxBytes } = this.#wanted
+    if (copy.bytes <= maxBytes) return
+    const detail = `the copy needs more than maxBytes, ${maxBytes}: raise it, or leave out data or paths`
+    this.fail(new RecipeError('TOOLARGE', copy.path, { detail }))
+  }
 
   /** Removes a node after all nodes below it. */
   #remove(path: string, removed: (path: string, record: NodeRecord) => void): void {
@@ -188,7 +234,7 @@ export class Keeper {
   }
 
   #read(kind: ReadKind, path: string, isLoad: boolean): void {
-    this.#owner.reads.add(kind, path, isLoad)
+    this.reads.add(kind, path, isLoad)
   }
 
   #report(type: CacheChange['type'], path: string, record?: NodeRecord, old?: NodeRecord, error?: Error): void {

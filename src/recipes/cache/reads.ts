@@ -1,9 +1,10 @@
 // The reads of one cache. Few requests are in flight at once, and one request reads many nodes if the server knows
 // multiRead. A node that changes again and again while it is read is read only once more.
 import { isCode, ZooKeeperError, type Stat } from '../../protocol/index.ts'
-import type { Client, ReadOp, WatchCallback } from '../../client/index.ts'
+import type { ReadOp, WatchCallback } from '../../client/index.ts'
 import { maxReplyBytesOf } from '../../client/recipe-support.ts'
 import { retryUntilDone } from '../call/retry-until-done.ts'
+import type { Keeper } from './keeper.ts'
 
 /** What a read asks for: `data` and the Stat of a node, or the names of its `children`. */
 export type ReadKind = 'data' | 'children'
@@ -18,17 +19,6 @@ export interface ReadJob {
   isSent: boolean
   /** Set if the node may have changed after this read was sent. It is then read once more. */
   again: { isLoad: boolean } | undefined
-}
-
-/** The parts of a cache that its reads use. */
-export interface ReadsOwner {
-  readonly client: Client
-  readonly signal: AbortSignal
-  /** Takes a result. NONODE, NOAUTH and REPLYTOOLARGE are results too. */
-  apply(job: ReadJob, outcome: ReadOutcome): void
-  /** Called each time that no read is left that the cache needs to be complete. */
-  onLoaded(): void
-  onFailure(error: unknown): void
 }
 
 /** The most requests in flight. A request that sets watches reads one node only, so there may be more of those. */
@@ -55,7 +45,7 @@ interface Reply {
 }
 
 export class Reads {
-  readonly #owner: ReadsOwner
+  readonly #keeper: Keeper
   /** All jobs that are queued or sent, by path. */
   readonly #jobs: Readonly<Record<ReadKind, Map<string, ReadJob>>> = { data: new Map(), children: new Map() }
   #queue: ReadJob[] = []
@@ -78,9 +68,9 @@ export class Reads {
   /** True if the server reads only one node in a request, or each read sets a watch. */
   #readsOne = false
 
-  constructor(owner: ReadsOwner) {
-    this.#owner = owner
-    this.#replyBytes = Math.min(REPLY_BYTES, maxReplyBytesOf(owner.client) / 4)
+  constructor(keeper: Keeper) {
+    this.#keeper = keeper
+    this.#replyBytes = Math.min(REPLY_BYTES, maxReplyBytesOf(keeper.client) / 4)
   }
 
   /** Makes all later reads set one-shot watches. */
@@ -122,7 +112,7 @@ export class Reads {
   #wake(): void {
     if (this.#isRunning) return
     this.#isRunning = true
-    this.#run().catch((error: unknown) => this.#owner.onFailure(error))
+    this.#run().catch((error: unknown) => this.#keeper.fail(error))
   }
 
   /** Applies the replies, and sends the jobs. */
@@ -132,7 +122,7 @@ export class Reads {
       await Promise.resolve()
       for (const { jobs, outcomes } of this.#replies.splice(0))
         for (const [i, job] of jobs.entries()) this.#finish(job, outcomes[i] as ReadOutcome)
-      if (this.#owner.signal.aborted) return
+      if (this.#keeper.signal.aborted) return
       this.#send()
     } while (this.#replies.length > 0)
     this.#isRunning = false
@@ -140,17 +130,17 @@ export class Reads {
 
   #finish(job: ReadJob, outcome: ReadOutcome): void {
     const { kind, path, isLoad } = job
-    if (this.#owner.signal.aborted) return
+    if (this.#keeper.signal.aborted) return
     // As many nodes of this size as one request can read do not fill a reply.
     if (bytesOf(outcome) * LARGEST_BATCH <= this.#replyBytes) this.#alone[kind].delete(path)
-    this.#owner.apply(job, outcome)
+    this.#keeper.apply(job, outcome)
     this.#jobs[kind].delete(path)
     const { again } = job
     if (again !== undefined) {
       this.add(kind, path, again.isLoad)
       if (again.isLoad) this.#loading--
     }
-    if (isLoad && --this.#loading === 0) this.#owner.onLoaded()
+    if (isLoad && --this.#loading === 0) this.#keeper.onLoaded()
   }
 
   #send(): void {
@@ -164,7 +154,7 @@ export class Reads {
       }
       for (const job of jobs) job.isSent = true
       this.#inFlight++
-      this.#request(jobs).catch((error: unknown) => this.#owner.onFailure(error))
+      this.#request(jobs).catch((error: unknown) => this.#keeper.fail(error))
     }
   }
 
@@ -176,7 +166,7 @@ export class Reads {
   }
 
   async #request(jobs: readonly ReadJob[]): Promise<void> {
-    const { client, signal } = this.#owner
+    const { client, signal } = this.#keeper
     const [job] = jobs as readonly [ReadJob]
     let attempts = 0
     try {
@@ -213,7 +203,7 @@ export class Reads {
   }
 
   #readOne({ kind, path }: ReadJob): Promise<ReadOutcome> {
-    const { client, signal } = this.#owner
+    const { client, signal } = this.#keeper
     const options = { watch: this.#watch, signal }
     return kind === 'data' ? client.getData(path, options) : client.getChildren(path, options)
   }

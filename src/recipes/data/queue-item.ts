@@ -15,17 +15,6 @@ import { retryUntilDone } from '../call/retry-until-done.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { priorityOf } from './queue-index.ts'
 
-/** The queue of an item. */
-export interface ItemOwner<T> {
-  readonly client: Client
-  readonly path: string
-  readonly acl: readonly ACL[] | undefined
-  /** @throws RecipeError UNSUPPORTED if the codec refuses the data of the node */
-  decode(data: Buffer | null, path: string): T
-  /** The item was given back. */
-  onGivenBack(name: string): void
-}
-
 /**
  * An item that this consumer has taken. No other consumer gets it until it is given back or the session ends. Complete
  * it when it is processed; otherwise it stays taken.
@@ -44,7 +33,7 @@ export class QueueItem<T = Buffer | null> implements AsyncDisposable {
   readonly data: T
   /** The priority that it was put with, 0 to 999. Lower numbers are more urgent. */
   readonly priority: number
-  readonly #claim: ItemClaim<T>
+  readonly #claim: ItemClaim
   readonly #lost = new Abort()
   /** Undefined when the item is not held any more. */
   #leaseLoss: Abort | undefined
@@ -53,12 +42,12 @@ export class QueueItem<T = Buffer | null> implements AsyncDisposable {
   readonly #endHold: () => void
 
   /** @internal */
-  constructor(claim: ItemClaim<T>, data: T) {
+  constructor(claim: ItemClaim, data: T) {
     this.name = claim.name
     this.data = data
     this.priority = priorityOf(claim.name) ?? 0
     this.#claim = claim
-    const { client } = claim.owner
+    const { client } = claim
     const endHold = holdLease(client)
     const leaseLoss = (this.#leaseLoss = leaseLossOf(client))
     const stopListening = leaseLoss.listen(() => this.#checkLease())
@@ -75,7 +64,7 @@ export class QueueItem<T = Buffer | null> implements AsyncDisposable {
    * property after a stall of the process makes it abort at once.
    */
   get signal(): AbortSignal {
-    this.#claim.owner.client.validFor()
+    this.#claim.client.validFor()
     this.#checkLease()
     return this.#lost.signal
   }
@@ -140,32 +129,51 @@ export class QueueItem<T = Buffer | null> implements AsyncDisposable {
 }
 
 /** The node that marks one item as taken. */
-export class ItemClaim<T> {
-  readonly owner: ItemOwner<T>
+export class ItemClaim {
+  readonly client: Client
   readonly name: string
+  readonly #path: string
   readonly #entry: string
   readonly #taken: string
   readonly #ownNode: OwnNode
+  readonly #onGivenBack: () => void
 
-  constructor(owner: ItemOwner<T>, name: string) {
-    this.owner = owner
+  /**
+   * @param path the queue
+   * @param name the item
+   * @param onGivenBack called when this consumer has given the item back
+   */
+  constructor(client: Client, path: string, name: string, acl: readonly ACL[] | undefined, onGivenBack: () => void) {
+    this.client = client
     this.name = name
-    this.#entry = join(join(owner.path, 'entries'), name)
-    this.#taken = join(join(owner.path, 'taken'), name)
-    this.#ownNode = this.#newNode()
+    this.#path = path
+    this.#entry = join(join(path, 'entries'), name)
+    this.#taken = join(join(path, 'taken'), name)
+    this.#onGivenBack = onGivenBack
+    // kazoo's consumers write their id, 32 hexadecimal digits. A new one for each attempt identifies the node.
+    const id = newUuid(client).replaceAll('-', '')
+    this.#ownNode = new OwnNode({
+      ...{ client, acl, data: id, mark: id, sequenceOf: undefined, isUnique: false },
+      path: () => this.#taken,
+      directory: { mode: 'persistent', acl },
+    })
   }
 
   /**
    * Takes the item. Returns `taken` if another consumer has taken it, and `gone` if it does not exist any more.
-   * @throws RecipeError UNSUPPORTED if the codec refuses its data. It is then taken nevertheless
+   * @param decode returns the item's data, of the node with that path
+   * @throws what `decode` throws. The item is then taken nevertheless
    */
-  async take(signal: AbortSignal): Promise<QueueItem<T> | 'taken' | 'gone'> {
-    const { client } = this.owner
+  async take<T>(
+    signal: AbortSignal,
+    decode: (data: Buffer | null, path: string) => T,
+  ): Promise<QueueItem<T> | 'taken' | 'gone'> {
+    const { client } = this
     try {
       const { data } = await this.#ownNode.create(() => client.getData(this.#entry), signal)
       // The node proves nothing while the session may be lost.
       while (!isConfirmed(client)) await whenConfirmed(client, signal)
-      return new QueueItem(this, this.owner.decode(data, this.#entry))
+      return new QueueItem(this, decode(data, this.#entry))
     } catch (error) {
       if (isCode(error, 'NODEEXISTS')) return 'taken'
       if (!isCode(error, 'NONODE') || !this.#ownNode.isKnown) throw error
@@ -176,7 +184,7 @@ export class ItemClaim<T> {
 
   /** Deletes the item, and the node that marks it. */
   async complete(): Promise<void> {
-    const { client } = this.owner
+    const { client } = this
     try {
       await retryUntilDone(client, async () => {
         try {
@@ -199,22 +207,11 @@ export class ItemClaim<T> {
   /** Resolves when the item is not taken by this consumer. */
   async remove(): Promise<void> {
     await this.#ownNode.remove()
-    this.owner.onGivenBack(this.name)
+    this.#onGivenBack()
   }
 
   lost(reason: string, cause?: unknown): RecipeError {
     const detail = `${reason}. Another consumer may process the item ${this.name} again`
-    return new RecipeError('LOST', this.owner.path, { detail, cause })
-  }
-
-  #newNode(): OwnNode {
-    const { client, acl } = this.owner
-    // kazoo's consumers write their id, 32 hexadecimal digits. A new one for each attempt identifies the node.
-    const id = newUuid(client).replaceAll('-', '')
-    return new OwnNode({
-      ...{ client, acl, data: id, mark: id, sequenceOf: undefined, isUnique: false },
-      path: () => this.#taken,
-      directory: { mode: 'persistent', acl },
-    })
+    return new RecipeError('LOST', this.#path, { detail, cause })
   }
 }

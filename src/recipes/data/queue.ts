@@ -1,6 +1,6 @@
 // A queue of items for several consumers, with the nodes of kazoo's LockingQueue.
 import { callLater, checked, copyOfACL, inBackground, newPace } from '../../client/recipe-support.ts'
-import { badArguments, isCode, join, printable } from '../../protocol/index.ts'
+import { badArguments, isCode, join, printable, type ACL } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
 import { forwardAbort, isAbortOf } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
@@ -12,7 +12,7 @@ import { RecipeError } from '../call/recipe-error.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { MarkedMulti } from './marked-multi.ts'
 import { itemPrefix } from './queue-index.ts'
-import { ItemClaim, type ItemOwner, type QueueItem } from './queue-item.ts'
+import { ItemClaim, type QueueItem } from './queue-item.ts'
 import {
   consumeChecks,
   putChecks,
@@ -39,8 +39,9 @@ import { QueueWatch } from './queue-watch.ts'
 export class Queue<T = Buffer | null, In = Written<T>> implements AsyncDisposable {
   /** The directory that holds the items. */
   readonly path: string
+  readonly #client: Client
+  readonly #acl: readonly ACL[] | undefined
   readonly #conversion: Conversion<T, In>
-  readonly #owner: ItemOwner<T>
   readonly #onInvalidItem: (path: string, error: Error) => void
   #watch: QueueWatch | undefined
   /** The calls that need the watch. */
@@ -54,13 +55,8 @@ export class Queue<T = Buffer | null, In = Written<T>> implements AsyncDisposabl
     this.path = path
     this.#onInvalidItem = onInvalidItem
     this.#conversion = new Conversion('Queue', path, codec)
-    this.#owner = {
-      client: client.chroot('/'),
-      path,
-      acl: copyOfACL(acl),
-      decode: (data, entry) => this.#conversion.decode(data, entry),
-      onGivenBack: name => this.#watch?.givenBack(name),
-    }
+    this.#client = client.chroot('/')
+    this.#acl = copyOfACL(acl)
   }
 
   /**
@@ -176,7 +172,7 @@ export class Queue<T = Buffer | null, In = Written<T>> implements AsyncDisposabl
    */
   async size(options: WaitOptions = {}): Promise<number> {
     this.#refuseIfClosed('size')
-    const { client } = this.#owner
+    const client = this.#client
     const read = (signal: AbortSignal) => client.exists(join(this.path, 'entries'), { signal })
     return (await waitingRead(client, { op: 'size', path: this.path, options }, read))?.numChildren ?? 0
   }
@@ -214,7 +210,8 @@ export class Queue<T = Buffer | null, In = Written<T>> implements AsyncDisposabl
   async #put(op: string, items: readonly In[], options: PutOptions): Promise<void> {
     this.#refuseIfClosed(op)
     const encoded = items.map((item, i) => this.#conversion.encode(op, item, `item ${i}: `))
-    const { client, acl } = this.#owner
+    const client = this.#client
+    const acl = this.#acl
     const marked = new MarkedMulti(client, this.path, acl)
     const call = { op, path: this.path, options, checks: putChecks }
     const removeMarker = () => inBackground(client, marked.remove())
@@ -247,8 +244,8 @@ export class Queue<T = Buffer | null, In = Written<T>> implements AsyncDisposabl
 
   async #take(op: string, options: WaitOptions, waits: boolean): Promise<QueueItem<T> | null> {
     this.#refuseIfClosed(op)
-    const { client } = this.#owner
-    let claim: ItemClaim<T> | undefined
+    const client = this.#client
+    let claim: ItemClaim | undefined
     let isEmpty = false
     this.#users++
     const work = async (signal: AbortSignal) => {
@@ -268,9 +265,9 @@ export class Queue<T = Buffer | null, In = Written<T>> implements AsyncDisposabl
           isRefreshed = true
           continue
         }
-        claim = new ItemClaim(this.#owner, name)
+        claim = new ItemClaim(client, this.path, name, this.#acl, () => this.#watch?.givenBack(name))
         try {
-          const item = await claim.take(signal)
+          const item = await claim.take(signal, (data, entry) => this.#conversion.decode(data, entry))
           if (item === 'gone') watch.gone(name)
           else watch.taken(name)
           if (typeof item !== 'string') return item

@@ -108,11 +108,8 @@ onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere })
       const item = await queue.take()
       const { signal } = new AbortController()
       const lost = faultyDial.dropRequest(opcodes.create2)
-      const claim = new ItemClaim(
-        { client, path, acl: undefined, decode: (data: Buffer | null) => data, onGivenBack: () => undefined },
-        item.name,
-      )
-      expect(await claim.take(signal)).to.equal('taken')
+      const claim = new ItemClaim(client, path, item.name, undefined, () => undefined)
+      expect(await claim.take(signal, data => data)).to.equal('taken')
       await lost
       await item.complete()
       await close(client, queue)
