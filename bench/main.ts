@@ -2,7 +2,7 @@
 // zkwire. Their figures are printed, and no test asserts them. The files directly in it are the command and its
 // options.
 // May import: bench/ensemble, bench/fleet, bench/harness, bench/measure, bench/output, bench/report/report.ts,
-// bench/scenarios/index.ts, src/session/servers/connect-string.ts.
+// bench/scenarios/index.ts, environment/named-programs.ts, src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
 import { measureEnsemble } from './ensemble/measure.ts'
 import { ensembleSentences } from './ensemble/sentences.ts'

@@ -1,10 +1,7 @@
 // `npm run bench -- NAME`: runs one of the programs below, with the rest of the command line. Without a name it lists them.
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { namedProgram, startProgram, type NamedProgram } from '../environment/named-programs.ts'
 
-/** The file of each program, from the root of the repository, and what it is for. */
-const programs: Readonly<Record<string, { file: string; about: string; needsDist?: true }>> = {
+const programs: Readonly<Record<string, NamedProgram>> = {
   peers: { file: 'bench/peers/main.ts', about: 'the locks of other libraries beside ours, in five minutes' },
   services: {
     file: 'bench/services/main.ts',
@@ -31,17 +28,5 @@ const programs: Readonly<Record<string, { file: string; about: string; needsDist
   playground: { file: 'site/playground/draw-rate.ts', about: 'how often Chromium draws 60 clients, on one core' },
 }
 
-const [, , name = ''] = process.argv
-const program = programs[name]
-if (program === undefined) {
-  const lines = Object.entries(programs).map(([each, { about }]) => `  ${each.padEnd(12)}${about}\n`)
-  process.stderr.write(`npm run bench -- NAME [options], where NAME is one of:\n${lines.join('')}`)
-  process.exitCode = 2
-} else {
-  const root = join(import.meta.dirname, '..')
-  const file = join(root, program.file)
-  if (program.needsDist) execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' })
-  // The program runs in this process, and so gets its signals. It reads its options from the command line.
-  process.argv.splice(1, 2, file)
-  await import(pathToFileURL(file).href)
-}
+const program = namedProgram('npm run bench', programs)
+if (program !== undefined) await startProgram(program)

@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { expectDeclared, type DebianPackage, type Need } from './needs.ts'
+import type { DebianPackage, Need } from './needs.ts'
+import { expectDeclared } from './suites.ts'
 
 /**
  * Makes sure that the program is installed. Installs its package if it is missing and the process runs as root.

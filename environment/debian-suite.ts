@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { aptGet, packageSources } from './debian-package.ts'
-import { expectDeclared, root, unpackedMark, type SuitePackages } from './needs.ts'
+import { root, unpackedMark, type SuitePackages } from './needs.ts'
+import { expectDeclared } from './suites.ts'
 
 /** The name of a suite of Debian, such as `sid`. */
 export type Suite = string

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expectDeclared, type NpmTools } from './needs.ts'
+import type { NpmTools } from './needs.ts'
+import { expectDeclared } from './suites.ts'
 
 export async function npm(cwd: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('npm', args, { cwd })

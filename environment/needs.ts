@@ -1,5 +1,4 @@
-// Everything that the suites install beside `npm ci`: what, why, how, and for which suite. `npm run needs SUITE` says
-// at the start of a suite what is missing, and will be installed.
+// Everything that the suites of suites.ts install beside `npm ci`: what, why and how.
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -182,7 +181,7 @@ export const cClient = debian('libzookeeper-mt-dev', {
 })
 
 /** bench/peers fetches them, and does without them if it cannot. */
-const cSources: Need = {
+export const cSources: Need = {
   name: 'the sources of zoo_lock',
   why: 'no package has the lock of the C client',
   how: 'apt-get source zookeeper, in .cache/peers-c',
@@ -329,62 +328,11 @@ export const mutationTools = npmTools('mutants-tools', 'StrykerJS', 'makes the m
   ...{ chai: '^6.0.0', 'fast-check': '^4.0.0', tsx: '^4.0.0', '@typescript/typescript6': '^6.0.0' },
 })
 
-/** `npm run site:install` installs them. */
-const siteTools: Need = {
+/** The script `site:install` installs them. */
+export const siteTools: Need = {
   name: 'the tools of the site',
   why: 'check, lint and build the site',
   how: 'npm ci --prefix site',
   isInstalled: hasFile(join(root, 'site/node_modules')),
   alternatives: 'none.',
-}
-
-/** The needs of each script of package.json that runs tests. What is not named here, the script cannot install. */
-export const suites: Readonly<Record<string, readonly Need[]>> = {
-  test: [siteTools, zookeeper, jdk],
-  'test:bench': [zookeeper, redisServer, etcdServer, postgresql, lockClients],
-  'test:browser': [zookeeper, chromium],
-  'test:cli': [zookeeper, jdk, curator, kazoo, tcpdump, tshark, tmux, ...shells],
-  'test:ensemble': [zookeeper, webFrameworks],
-  'test:exploration': [],
-  'test:interop': [
-    ...[zookeeper, jdk, curator, curatorDiscovery, kazoo, cClientShell, cCompiler, cClient, cSources],
-    ...[zookeeperVersions['3.9.3'], newestCurator, newestKazoo, goZooKeeper, go],
-    ...[nodeZooKeeperClient, nodeClients, ...kerberos, kerberosModule, postgresql],
-  ],
-  'test:mutants': [zookeeper, jdk, mutationTools],
-  'test:outages': [zookeeper],
-  'test:package': [usersTools],
-  'test:planted': [zookeeper, jdk],
-  'test:runtimes': [siteTools, zookeeper, chromium, runtimes],
-  'test:site': [siteTools, chromium],
-  'test:soak': [zookeeper],
-  'test:soak:lease': [zookeeper],
-  'test:versions': [zookeeper, jdk, curator, kazoo, ...Object.values(zookeeperVersions)],
-}
-
-/**
- * Checks that the suite that npm runs has declared a need.
- * @throws Error that names the suite, if it has not
- */
-export function expectDeclared(need: Need, script = process.env['npm_lifecycle_event'] ?? ''): void {
-  if (suites[script]?.includes(need) === false)
-    throw new Error(`${script} needs ${need.name}: add it to the suite in environment/needs.ts`)
-}
-
-export async function missingOf(script: string): Promise<Need[]> {
-  const needs = suites[script] ?? []
-  const found = await Promise.all(needs.map(async need => need.isInstalled()))
-  return needs.filter((_, i) => found[i] !== true)
-}
-
-/** Returns what is printed at the start of a suite; empty if it will install nothing. */
-export function announcement(script: string, missing: readonly Need[], isRoot: boolean): string {
-  if (missing.length === 0) return ''
-  const command = script === 'test' ? 'npm test' : `npm run ${script}`
-  const lines = missing.map(need => {
-    const other = need.alternatives === 'none.' ? '' : `\n    or provide it yourself: ${need.alternatives}`
-    const refused = 'package' in need && !isRoot ? '; only root can, so the tests that need it will fail' : ''
-    return `  ${need.name} (${need.how}${refused}): ${need.why}${other}`
-  })
-  return [`${command} will install what this machine lacks:`, ...lines, ''].join('\n')
 }

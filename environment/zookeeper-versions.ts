@@ -2,7 +2,8 @@
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unpacked, type Suite } from './debian-suite.ts'
-import { expectDeclared, homeOf, zookeeperVersions, type OtherVersion } from './needs.ts'
+import { homeOf, zookeeperVersions, type OtherVersion } from './needs.ts'
+import { expectDeclared } from './suites.ts'
 
 /** A package of a suite, and the jars of it that the server needs. */
 type Part = readonly [suite: Suite, packageName: string, ...jars: string[]]

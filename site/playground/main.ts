@@ -1,4 +1,4 @@
-// `npm run site:playground`: writes the page of the playground to site/dist.
+// `npm run suite -- playground`: writes the page of the playground to site/dist.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-// `npm run site:screenshots`: takes the pictures of the playground in docs, as WebP.
+// `npm run suite -- screenshots`: takes the pictures of the playground in docs, as WebP.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'

@@ -2,6 +2,8 @@
 import { expect } from 'chai'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { siteTools } from '../../environment/needs.ts'
+import { needsOf, suites } from '../../environment/suites.ts'
 import { type Need, ambientUses, withoutComments } from './ambient.ts'
 import {
   cycles,
@@ -243,6 +245,19 @@ describe('in the architecture,', () => {
       expect(named.filter(name => scripts[name] === undefined)).to.deep.equal([])
     })
 
+    it('and of the other documents name suites that exist', () => {
+      const pages = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' })
+        .filter(path => path.endsWith('.md'))
+        .map(path => `docs/${path}`)
+      const named = ['CONTRIBUTING.md', 'README.md', 'bench/README.md', ...pages].flatMap(page =>
+        [...readFileSync(root + page, 'utf8').matchAll(/\bnpm run (?:suite -- |needs )([\w:]+)/g)].map(
+          ([, name]) => name,
+        ),
+      )
+      expect(named).to.include.members(['ensemble', 'interop', 'exploration'])
+      expect(named.filter(name => name === undefined || needsOf(name) === undefined)).to.deep.equal([])
+    })
+
     it('install the tools of the site before they need them, because npm ci alone does not', () => {
       const files = new Map(['src', 'test', 'bench', 'site'].flatMap(sourcesIn))
       const graph = importGraphOf(files, valueImportsOf)
@@ -259,18 +274,20 @@ describe('in the architecture,', () => {
         return loads
       }
       const isOfWholeRepository = (command: string) => /\boxlint\b|bin\/tsc (?!-p bench)/.test(command)
-      const testsOf = (configuration: string) => {
-        const { spec } = JSON.parse(readFileSync(root + configuration, 'utf8')) as { spec: string[] }
-        return [...files.keys()].filter(file => spec.some(folder => file.startsWith(`${folder}/`)))
-      }
+      const testsOf = (tests: readonly string[]) =>
+        [...files.keys()].filter(file => tests.some(folder => file.startsWith(`${folder}/`)))
+      const suitesThatLoad = Object.entries(suites).filter(([, { file, tests }]) =>
+        (tests === undefined ? [file] : testsOf(tests)).some(loadsTool),
+      )
+      expect(suitesThatLoad.map(([name]) => name)).to.include.members(['site'])
+      const undeclared = suitesThatLoad.filter(([, { needs }]) => !needs.includes(siteTools))
+      expect(undeclared.map(([name]) => name)).to.deep.equal([])
       const needsTools = (command: string): boolean => {
         const [, program = ''] = /--import tsx (\S+)/.exec(command) ?? []
-        const [, configuration] = /mocha --config (\S+)/.exec(command) ?? []
-        const started = configuration === undefined ? [program] : testsOf(configuration)
-        return isOfWholeRepository(command) || started.some(loadsTool)
+        return isOfWholeRepository(command) || loadsTool(program)
       }
       const needing = Object.entries(scripts).filter(([, command]) => needsTools(command))
-      expect(needing.map(([name]) => name)).to.include.members(['check', 'lint', 'site', 'test:site'])
+      expect(needing.map(([name]) => name)).to.include.members(['check', 'lint', 'site'])
       const late = needing.filter(([, command]) => !command.includes('npm run --silent site:install '))
       expect(late.map(([name]) => name)).to.deep.equal([])
       // Whoever only builds the package installs nothing else: the job of release.yml that packs it runs no script of them.

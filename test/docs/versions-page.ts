@@ -16,10 +16,10 @@ import { suiteOf } from '../../environment/zookeeper-versions.ts'
 /** The suite of Debian whose packages are installed, and its ZooKeeper. */
 const INSTALLED = 'bookworm'
 const INSTALLED_ZOOKEEPER = '3.8.0'
-/** The releases on which test:versions was run by hand. */
+/** The releases on which the suite versions was run by hand. */
 const BY_HAND = ['3.4.14', '3.5.10', '3.6.4', '3.7.2', '3.8.6', '3.9.5', '3.10.0-SNAPSHOT']
 
-/** A library whose recipes share nodes with ours in test:interop, by the package that names its version. */
+/** A library whose recipes share nodes with ours in the suite interop, by the package that names its version. */
 interface PeerRow {
   library: string
   need: DebianPackage | SuitePackages
@@ -80,7 +80,7 @@ export function tablesOf(versionOf: (peer: PeerRow) => string): readonly string[
   const others = Object.keys(zookeeperVersions) as OtherVersion[]
   const inCI = [INSTALLED_ZOOKEEPER, ...others].sort(byVersion).map(version => {
     const suite = version === INSTALLED_ZOOKEEPER ? INSTALLED : suiteOf(version as OtherVersion)
-    return [version, `Debian ${suite}`, 'by `npm run test:versions`, also in CI']
+    return [version, `Debian ${suite}`, 'by `npm run suite -- versions`, also in CI']
   })
   return [
     table(

@@ -1,5 +1,5 @@
 // Rewrites the tables of docs/versions.md from the declarations, and from the packages that this machine has. Run
-// `npm run test:interop` first, which provides them: node --import tsx test/docs/write-versions.ts
+// `npm run suite -- interop` first, which provides them: node --import tsx test/docs/write-versions.ts
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // The lease of a lock while servers are cut off from each other: never do two clients believe to hold the same lock. The
-// control is a client that does not ask the leader. `npm run test:soak:lease` runs thousands of such cuts.
+// control is a client that does not ask the leader. `npm run suite -- lease` runs thousands of such cuts.
 import { expect } from 'chai'
 import { Ensemble } from '../../environment/ensemble.ts'
 import { seed, seededRandom } from '../support/seeded-random.ts'

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { installTools } from '../../environment/installed-tools.ts'
-import { announcement, expectDeclared, missingOf, root, suites, tmux, type Need } from '../../environment/needs.ts'
+import { root, tmux, type Need } from '../../environment/needs.ts'
+import { announcement, expectDeclared, missingOf, needsOf } from '../../environment/suites.ts'
 
-const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 const need = (given: Partial<Need>): Need => ({
   ...{ name: 'gcc', why: 'compiles', how: 'the Debian package build-essential, by apt-get', alternatives: 'none.' },
   isInstalled: () => false,
@@ -15,10 +15,6 @@ const need = (given: Partial<Need>): Need => ({
 })
 
 describe('what the suites install', () => {
-  it('is declared for each script of package.json that runs tests', () => {
-    expect(Object.keys(suites)).to.have.members(Object.keys(scripts).filter(name => /^test(:|$)/.test(name)))
-  })
-
   it('is installed by known files alone', () => {
     const folders = ['bench', 'environment', 'test', 'site']
     const sources = folders.flatMap(folder =>
@@ -32,14 +28,6 @@ describe('what the suites install', () => {
     expect(installing.filter(path => path !== itself)).to.have.members([...known, 'test/support/packed-package.ts'])
   })
 
-  it('is said at the start of each suite that installs something', () => {
-    const silent = Object.entries(suites).filter(([name, { length }]) => {
-      const command = name === 'test' ? scripts['pretest'] : scripts[name]
-      return length > 0 && command?.startsWith(`npm run --silent needs ${name}`) === false
-    })
-    expect(silent.map(([name]) => name)).to.deep.equal([])
-  })
-
   it('is announced with the reason, the command and the alternative, and not at all if nothing is missing', () => {
     expect(announcement('test', [], true)).to.equal('')
     const zookeeper = need({ name: 'ZooKeeper', why: 'serves', how: 'by apt-get', alternatives: 'ZOOKEEPER_HOME' })
@@ -47,19 +35,19 @@ describe('what the suites install', () => {
       'npm test will install what this machine lacks:\n' +
         '  ZooKeeper (by apt-get): serves\n    or provide it yourself: ZOOKEEPER_HOME\n  gcc (npm ci): compiles\n',
     )
-    expect(announcement('test:cli', [tmux], false)).to.match(/^npm run test:cli .*only root can, so the tests/s)
+    expect(announcement('cli', [tmux], false)).to.match(/^npm run suite -- cli .*only root can, so the tests/s)
   })
 
   it('is missing only if it is not installed', async () => {
-    expect(await missingOf('test:exploration')).to.deep.equal([])
+    expect(await missingOf('exploration')).to.deep.equal([])
     const missing = await missingOf('test')
-    for (const each of suites['test'] ?? []) expect(missing.includes(each)).to.equal(!(await each.isInstalled()))
+    for (const each of needsOf('test') ?? []) expect(missing.includes(each)).to.equal(!(await each.isInstalled()))
   })
 
   it('is an error if a suite has not declared it', () => {
-    expect(() => expectDeclared(tmux, 'test:cli')).not.to.throw()
+    expect(() => expectDeclared(tmux, 'cli')).not.to.throw()
     expect(() => expectDeclared(tmux, 'a script that runs no tests')).not.to.throw()
-    expect(() => expectDeclared(tmux, 'test:site')).to.throw('test:site needs tmux: add it to the suite')
+    expect(() => expectDeclared(tmux, 'site')).to.throw('site needs tmux: add it to the suite')
   })
 
   describe('with npm and apt-get that write down their calls,', () => {
@@ -77,7 +65,7 @@ describe('what the suites install', () => {
       }
       before = process.env
       // The suite that npm runs has not declared the tools of this test.
-      const { npm_lifecycle_event: _, ...others } = before
+      const { npm_lifecycle_event: _, SUITE: __, ...others } = before
       process.env = { ...others, PATH: `${join(directory, 'bin')}${delimiter}${before['PATH']}` }
     })
     afterEach(() => {
@@ -108,7 +96,7 @@ describe('what the suites install', () => {
 
     it('the start of a suite installs nothing', async () => {
       const program = join(root, 'environment/announce.ts')
-      await promisify(execFile)(process.execPath, ['--import', 'tsx', program, 'test:interop'], { cwd: root })
+      await promisify(execFile)(process.execPath, ['--import', 'tsx', program, 'interop'], { cwd: root })
       expect(calls()).to.equal('')
     })
   })

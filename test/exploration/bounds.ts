@@ -1,4 +1,4 @@
-// How far each world is explored. `quick` is part of `npm test`; `full` needs `npm run test:exploration`, and `deep` its
+// How far each world is explored. `quick` is part of `npm test`; `full` needs `npm run suite -- exploration`, and `deep` its
 // argument `--deep`.
 import {
   appenders,

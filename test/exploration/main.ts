@@ -1,4 +1,4 @@
-// `npm run test:exploration`: explores the worlds of bounds.ts, two at a time, and prints a table. Explorations that have
+// `npm run suite -- exploration`: explores the worlds of bounds.ts, two at a time, and prints a table. Explorations that have
 // passed are kept in .cache/exploration.json, and skipped by the next run with the same sources: so a run can be resumed.
 // Arguments select the explorations whose title contains one of them. `--deep` adds larger ones, and lets each go on to its
 // end. `--write` writes the table to docs/exploration.md, also of explorations that have passed before (`--processes 0`
@@ -100,7 +100,7 @@ async function work(): Promise<void> {
 
 function explored(exploration: Bound, title: string): Promise<Result | string> {
   const child: ChildProcess = fork(fileURLToPath(new URL('row.ts', import.meta.url)), {
-    execArgv: [...process.execArgv, `--max-old-space-size=${HEAP}`],
+    execArgv: [...process.execArgv, '--max-semi-space-size=64', `--max-old-space-size=${HEAP}`],
   })
   child.send({
     nth: explorations.indexOf(exploration),

@@ -87,6 +87,6 @@ export function tell(exploration: Exploration, { problems, schedule, sentences, 
     `${title}. A schedule of ${sentences.length} steps with ${faults} fault${faults === 1 ? '' : 's'}`,
     ...sentences.map(sentence => `  ${sentence}`),
     ...problems.map(problem => `  WRONG: ${problem}`),
-    `  Repeat it in the repository: npm run test:exploration -- "${title}" --schedule ${schedule.join(',') || 0}`,
+    `  Repeat it in the repository: npm run suite -- exploration "${title}" --schedule ${schedule.join(',') || 0}`,
   ].join('\n')
 }

@@ -1,11 +1,11 @@
-// The table of docs/exploration.md, which `npm run test:exploration -- --write` writes.
+// The table of docs/exploration.md, which `npm run suite -- exploration --write` writes.
 import type { Result } from './row.ts'
 
 export interface Row extends Result {
   readonly title: string
 }
 
-const BEGIN = '<!-- written in the repository by npm run test:exploration -- --write -->\n'
+const BEGIN = '<!-- written in the repository by npm run suite -- exploration --write -->\n'
 const END = '<!-- end -->\n'
 
 export function tableOf(rows: readonly Row[]): string {

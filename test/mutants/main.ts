@@ -1,4 +1,4 @@
-// `npm run test:mutants -- SUITE [FILE...]`: StrykerJS makes small changes ("mutants") in the files of a suite, one at a
+// `npm run suite -- mutants SUITE [FILE...]`: StrykerJS makes small changes ("mutants") in the files of a suite, one at a
 // time, and runs the tests that reach the change. A mutant survives if no test fails. Only what has changed since the
 // last run of the suite is tried again. Writes the survivors to .cache/mutants/SUITE.md.
 import { spawn } from 'node:child_process'

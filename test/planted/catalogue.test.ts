@@ -6,7 +6,7 @@ import { plant } from './planted-bug.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-// The bugs themselves are planted by `npm run test:planted`, which takes minutes.
+// The bugs themselves are planted by `npm run suite -- planted`, which takes minutes.
 describe('the catalogue of planted bugs', () => {
   it('fits the code: the text that each bug replaces occurs in its file exactly once', () => {
     const texts = new Map<string, string>()

@@ -1,4 +1,4 @@
-// `npm run test:planted`: plants one bug after the other into copies of the repository, and runs the test file that must
+// `npm run suite -- planted`: plants one bug after the other into copies of the repository, and runs the test file that must
 // catch it. Arguments select the bugs whose sentence, file or test file contains one of them.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { suites } from '../../../environment/suites.ts'
 import { commandsOf, readYaml, type Job, type Workflow } from '../../../site/checks/workflows.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -23,7 +24,7 @@ const allJobs = (): [name: string, job: Job][] =>
   )
 
 describe('the workflows', () => {
-  it('run only scripts of package.json, commands of npm with existing folders, and the listed others', () => {
+  it('run only scripts of package.json, suites, commands of npm with existing folders, and the listed others', () => {
     const others = [
       /^test "v\$\(node --print /,
       /^npm pkg set "repository\.url=/,
@@ -33,6 +34,8 @@ describe('the workflows', () => {
     const wrong = allJobs().flatMap(([name, job]) =>
       commandsOf(job)
         .filter(command => {
+          const [, suite] = /^npm run suite -- (\w+)$/.exec(command) ?? []
+          if (suite !== undefined) return suites[suite] === undefined
           const [, script] = /^npm run ([\w:]+)$/.exec(command) ?? /^npm (test)$/.exec(command) ?? []
           if (script !== undefined) return manifest.scripts[script] === undefined
           const [, folder] = /^npm ci(?: --prefix (\S+)| --ignore-scripts)?$/.exec(command) ?? []
