@@ -3,6 +3,7 @@ import type { Abort } from '../runtime/abort.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
 import { LeaderCheck } from '../session/leader-check.ts'
+import { backoff } from '../session/servers/backoff.ts'
 import { newWatch } from '../session/watches/one-shot-watches.ts'
 import { WATCHES_TOGETHER } from '../session/watches/watch-manager.ts'
 import type { WatchCallback, WatchEvent } from '../session/watches/watch-event.ts'
@@ -41,6 +42,10 @@ export const newPace = (client: Client): Pace => new Pace(client, client[interna
 /** Waits `ms` milliseconds, or until the session changes its state or the signal aborts. */
 export const pause = (client: Client, ms: number, signal: AbortSignal | undefined): Promise<void> =>
   pauseInSession(client, clockOf(client), ms, signal)
+
+/** As {@link pause}, before a request that was refused is repeated: longer after each refusal, up to a second. */
+export const pauseAfter = (client: Client, refusals: number, signal: AbortSignal | undefined): Promise<void> =>
+  pause(client, backoff(refusals, randomOf(client)), signal)
 
 /** Returns a new version 4 UUID, made from the random source that the client was opened with. */
 export const newUuid = (client: Client): string => uuidFrom(client[internals]().settings.random)

@@ -1,5 +1,5 @@
 // Repeats a task until it has a final result. Used for clean-up, which temporary refusals must not prevent.
-import { pause } from '../../client/recipe-support.ts'
+import { pauseAfter } from '../../client/recipe-support.ts'
 import { isCode } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 
@@ -7,9 +7,6 @@ import type { Client } from '../../client/index.ts'
  * The codes of temporary refusals. A clean-up that gave up at one would leave a node that blocks all other contenders.
  */
 export const TEMPORARY = ['TOOMANYPENDING', 'THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const
-/** The pause after the first refusal, in milliseconds. It doubles up to DOUBLINGS times. */
-const FIRST_PAUSE = 20
-const DOUBLINGS = 6
 
 /**
  * Runs an idempotent task again after each lost connection and each temporary refusal.
@@ -26,7 +23,7 @@ export async function retryUntilDone<T>(
     } catch (error) {
       if (!isCode(error, ...TEMPORARY)) throw error
     }
-    await pause(client, FIRST_PAUSE * 2 ** Math.min(refusals, DOUBLINGS), signal)
+    await pauseAfter(client, refusals, signal)
     signal?.throwIfAborted()
   }
 }
