@@ -182,10 +182,13 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>): v
 }
 
 /** The settings that an entry point chooses, not the caller. */
-export type Chosen = Pick<SessionSettings, 'dial' | 'failureToOpen' | 'newSrvHosts' | 'debugLog' | 'network'>
+export type EntryPointSettings = Pick<
+  SessionSettings,
+  'dial' | 'failureToOpen' | 'newSrvHosts' | 'debugLog' | 'network'
+>
 
 /** Fills in the defaults of options that were checked. */
-export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
+export function settingsOf(options: CommonOptions, chosen: EntryPointSettings): Settings {
   const sessionTimeout = options.sessionTimeout ?? 30_000
   const { dial, failureToOpen, newSrvHosts, debugLog, network } = chosen
   // Not spread: V8 makes a slow object of a literal with a spread, and each session reads its settings often.

@@ -1,4 +1,4 @@
-// Tells when a client is without a connection, and for how long: two calls, however many attempts fail in between.
+// Reports when a client is without a connection, and for how long: two calls, however many attempts fail in between.
 import type { Clock } from '../runtime/clock.ts'
 import type { ZooKeeperError } from '../protocol/index.ts'
 
@@ -23,7 +23,7 @@ export interface Outage {
   error: ZooKeeperError
 }
 
-/** The outages of one client, or of all sessions of one supervise(). Its methods return what `onOutage` must be told. */
+/** The outages of one client, or of all sessions of one supervise(). Its methods return what `onOutage` must get. */
 export class Outages {
   readonly onOutage: (outage: Outage) => unknown
   readonly #clock: Clock
@@ -34,7 +34,7 @@ export class Outages {
     this.onOutage = onOutage
   }
 
-  /** Returns undefined if the caller does not want to be told. */
+  /** Returns undefined if the caller has no `onOutage`. */
   static of({ onOutage }: { onOutage?: ((outage: Outage) => void) | undefined }, clock: Clock): Outages | undefined {
     return onOutage == null ? undefined : new Outages(clock, onOutage)
   }

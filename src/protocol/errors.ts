@@ -171,7 +171,7 @@ export class ZooKeeperError extends Error {
   }
 }
 
-/** The most characters of a path in a message. A path may have as many bytes as a request, and messages go to logs. */
+/** The most characters of a path in a message. A path may have as many bytes as a request, and messages are logged. */
 const LONGEST_PATH = 1000
 
 const shortened = (path: string): string =>

@@ -1,7 +1,7 @@
 // The values for one `for await` loop: a writer pushes them, and a reader takes them in their order.
 import { onAbort } from './abort.ts'
 
-interface Reader<T> {
+interface PendingNext<T> {
   resolve(result: IteratorResult<T, undefined>): void
   reject(error: unknown): void
 }
@@ -16,13 +16,13 @@ interface AsyncQueueOptions {
   onEnd?: (() => void) | undefined
 }
 
-/** Values that wait for their reader. An error is told once; after that, and after the end, the reader is done. */
+/** Values that wait for their reader. An error is reported once; after that, and after the end, the reader is done. */
 export class AsyncQueue<T> implements AsyncIterator<T, undefined>, AsyncIterable<T> {
   #values: T[] = []
   /** Index of the first value that was not read. Array.shift() would move all others. */
   #first = 0
   /** Readers that wait, because nothing is queued. */
-  #readers: Reader<T>[] = []
+  #readers: PendingNext<T>[] = []
   #failure: { error: unknown } | undefined
   #hasEnded = false
   #onEnd: (() => void) | undefined

@@ -55,7 +55,7 @@ export class Member extends ServerControls {
    * Delays each message between this server and another one, in each direction. So the server applies transactions late,
    * and its clients wait for writes and for sync. If both servers lag, their delays add up. Messages that
    * are on their way are delayed by the new time too; `lag(0)` delivers them at once.
-   * @param ms milliseconds. The leader hears nothing from the server for twice that time at first, so half of `syncLimit`
+   * @param ms milliseconds. The leader gets nothing from the server for twice that time at first, so half of `syncLimit`
    * ticks or more have the effect of `cutOff()`.
    * @throws ZooKeeperError BADARGUMENTS if `ms` is not from 0 to 2147483647
    * @example

@@ -218,6 +218,26 @@ describe('in the architecture,', () => {
       expect([...sources.keys()].filter(path => path.split('/').some(isVague))).to.deep.equal([])
     })
 
+    it('have no comment in which requests go, answers come or watches hear: rule 3 of CONTRIBUTING.md', () => {
+      const actors = 'requests?|answers?|replies|reply|frames?|events?|messages?|loops?|listeners?|watch|watches'
+      const verbs = 'go|goes|went|come|comes|came|(?:has|have|had|may have) (?:come|gone)'
+      const metaphor = new RegExp(
+        `(?://|\\*).*(?:\\b(?:${actors}) (?:that )?(?:${verbs})\\b|\\b(?:hears?|heard)\\b)`,
+        'i',
+      )
+      expect(metaphor.test('/** The request goes to the leader. */') && metaphor.test('// It heard of it.')).to.equal(
+        true,
+      )
+      expect(metaphor.test('const goes = 1 // The watch is set.')).to.equal(false)
+      const said = [...sources].flatMap(([path, text]) =>
+        text
+          .split('\n')
+          .filter(line => metaphor.test(line))
+          .map(line => `${path}: ${line}`),
+      )
+      expect(said).to.deep.equal([])
+    })
+
     it('of tests are found in nested folders too, by every mocha configuration', () => {
       const configurations = [
         '.mocharc.json',

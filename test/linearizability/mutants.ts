@@ -10,7 +10,7 @@ import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
 import { namesOf } from '../../src/recipes/queue/dialect.ts'
 import { LockQueue } from '../../src/recipes/queue/lock-queue.ts'
 import type { Ahead } from '../../src/recipes/queue/turn.ts'
-import { PredecessorWaiter, type Waiter, type Wake } from '../../src/recipes/queue/waiter.ts'
+import { PredecessorWaiter, type Waiter, type WaitOutcome } from '../../src/recipes/queue/waiter.ts'
 
 /** Node names without a uuid, so that a node is identified only by its data and its owner. */
 const sequenceOnly = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
@@ -41,7 +41,7 @@ class SkipsAllBefore extends PredecessorWaiter {
     return { children: later, directoryCzxid }
   }
 
-  protected override async wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+  protected override async wait(ahead: Ahead, signal: AbortSignal): Promise<WaitOutcome> {
     const woken = await super.wait(ahead, signal)
     this.#behind = ahead.predecessor
     return woken
@@ -71,7 +71,7 @@ class GrantsOnEvent extends PredecessorWaiter {
     this.#isTurn = isTurn
   }
 
-  protected override async wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+  protected override async wait(ahead: Ahead, signal: AbortSignal): Promise<WaitOutcome> {
     return (await super.wait(ahead, signal)) === 'event' && this.#isTurn(ahead) ? 'turn' : 'event'
   }
 }
@@ -141,12 +141,12 @@ export class LeavesItsWatch extends Mutant {
 }
 
 class WatchesForEver extends PredecessorWaiter {
-  protected override wait({ predecessor }: Ahead): Promise<Wake> {
+  protected override wait({ predecessor }: Ahead): Promise<WaitOutcome> {
     const { client, directory } = this.queue
     return new Promise((resolve, reject) => {
       const watch = () => resolve('event')
       client.exists(join(directory, predecessor), { watch }).then(stat => {
-        if (stat === null) resolve('atOnce')
+        if (stat === null) resolve('noWait')
       }, reject)
     })
   }
@@ -163,7 +163,7 @@ export class MissesTheDelete extends Mutant {
 }
 
 class WaitsForAnyChange extends PredecessorWaiter {
-  protected override async wait({ predecessor }: Ahead, signal: AbortSignal): Promise<Wake> {
+  protected override async wait({ predecessor }: Ahead, signal: AbortSignal): Promise<WaitOutcome> {
     const { client, directory } = this.queue
     const path = join(directory, predecessor)
     const { changed } = await readWatched(signal, options => client.exists(path, options))

@@ -1,6 +1,6 @@
 // The transactions that a server of an ensemble keeps for servers that lag.
 import { expect } from 'chai'
-import type { Transaction } from '../../src/server/database/transaction.ts'
+import type { LoggedTransaction } from '../../src/server/database/transaction.ts'
 import { TransactionLog } from '../../src/server/ensemble/log.ts'
 
 describe('the log of a server of an ensemble', () => {
@@ -9,7 +9,7 @@ describe('the log of a server of an ensemble', () => {
   /** A log that began after the transaction 10. */
   const logOf = (...zxids: bigint[]) => {
     const log = new TransactionLog(10n, KEPT)
-    for (const zxid of zxids) log.push({ zxid } as Transaction)
+    for (const zxid of zxids) log.push({ zxid } as LoggedTransaction)
     return log
   }
   const after = (log: TransactionLog, zxid: bigint) => log.after(zxid).map(each => each.zxid)

@@ -13,7 +13,7 @@ export interface LockView {
 
 export interface Verdict {
   readonly do: 'nothing' | 'terminate' | 'kill'
-  /** When to look again, in milliseconds, if no event comes before; undefined: only after an event. */
+  /** When to look again, in milliseconds, if no event arrives before; undefined: only after an event. */
   readonly lookIn: number | undefined
   /** When the program must have ended, in milliseconds, if nothing else becomes known. */
   readonly killIn: number

@@ -10,7 +10,7 @@ export interface WireLine {
   readonly told: ToldLine
 }
 
-/** From or to whom a frame goes, or who does something. */
+/** One row of the record: a frame that an end sends or receives, or what a process does. */
 export interface Row {
   /** Milliseconds since the start of the trial. */
   readonly at: number

@@ -18,8 +18,8 @@ import {
   type CacheNode,
   type Failure,
 } from './changes.ts'
-import { Content } from './content.ts'
-import { Copy, type NodeRecord } from './copy.ts'
+import { KeptData } from './content.ts'
+import { TreeCopy, type NodeRecord } from './copy.ts'
 import { Keeper } from './keeper.ts'
 
 /**
@@ -72,8 +72,8 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
     this.#ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
     // Not every caller waits for it.
     this.#ready.catch(() => undefined)
-    const copy = previous instanceof Cache ? previous.#keeper.copy.clone() : new Copy(path)
-    const content = new Content(typeof data === 'function' ? data : () => data, codec)
+    const copy = previous instanceof Cache ? previous.#keeper.copy.clone() : new TreeCopy(path)
+    const content = new KeptData(typeof data === 'function' ? data : () => data, codec)
     const fail = (error: unknown) => this.#fail(error)
     this.#keeper = new Keeper(copy, { depth, paths, maxBytes }, content, {
       client,
@@ -242,7 +242,7 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
 
   /**
    * Ends the cache. Passes the error to `onUncaughtError` if there is a listener, or if neither an iteration nor `ready`
-   * rejects with it. The end of the session is no such error, because the client tells it.
+   * rejects with it. The end of the session is no such error, because the client reports it.
    */
   #fail(error: unknown): void {
     if (this.#closed !== undefined) return

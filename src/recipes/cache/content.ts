@@ -1,10 +1,10 @@
 // Which data a cache keeps, and in which form.
 import { Stat } from '../../protocol/index.ts'
-import { atOnce, type DataCodec } from '../call/codec.ts'
+import { checkedResult, type DataCodec } from '../call/codec.ts'
 import type { CacheNode } from './changes.ts'
 import type { NodeRecord } from './copy.ts'
 
-export class Content {
+export class KeptData {
   readonly #isKept: (path: string, stat: Stat) => boolean
   readonly #codec: DataCodec<Uint8Array> | undefined
 
@@ -15,10 +15,10 @@ export class Content {
 
   /** @throws what a function of the cache's options throws */
   record(path: string, stat: Stat, data: Buffer | null): NodeRecord {
-    const isKept = atOnce('Cache', 'data', path, this.#isKept(path, stat))
+    const isKept = checkedResult('Cache', 'data', path, this.#isKept(path, stat))
     const codec = isKept && data !== null ? this.#codec : undefined
     const kept =
-      codec === undefined ? data : bufferOf(atOnce('Cache', 'codec.encode', path, codec.encode(data as Buffer)))
+      codec === undefined ? data : bufferOf(checkedResult('Cache', 'codec.encode', path, codec.encode(data as Buffer)))
     const record = {
       stat: Stat.encode(stat).toString('latin1'),
       data: isKept ? (kept?.toString('latin1') ?? null) : undefined,
@@ -38,7 +38,7 @@ export function nodeOf(path: string, record: NodeRecord): CacheNode {
   const bytes = Buffer.from(data, 'latin1')
   return {
     path,
-    data: codec === undefined ? bytes : bufferOf(atOnce('Cache', 'codec.decode', path, codec.decode(bytes))),
+    data: codec === undefined ? bytes : bufferOf(checkedResult('Cache', 'codec.decode', path, codec.decode(bytes))),
     stat,
   }
 }

@@ -19,7 +19,7 @@ const NODE_BYTES = 280
 
 const bytesOf = (path: string, { data }: NodeRecord): number => NODE_BYTES + path.length + (data?.length ?? 0)
 
-export class Copy {
+export class TreeCopy {
   /** The path of the root. */
   readonly path: string
   /** About how many bytes of memory the copy needs. */
@@ -38,8 +38,8 @@ export class Copy {
   }
 
   /** Returns a copy of this copy. */
-  clone(): Copy {
-    const clone = new Copy(this.path)
+  clone(): TreeCopy {
+    const clone = new TreeCopy(this.path)
     for (const [path, record] of this.below(this.path)) clone.set(path, record)
     return clone
   }

@@ -3,12 +3,12 @@
 import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import { callLater } from '../../client/recipe-support.ts'
 import type { Client, WatchEvent } from '../../client/index.ts'
-import { atOnce } from '../call/codec.ts'
+import { checkedResult } from '../call/codec.ts'
 import { RecipeError } from '../call/recipe-error.ts'
 import { isSameData, isSameNode, isSameState } from '../changes/same-state.ts'
 import type { CacheChange, CacheNode, Changes } from './changes.ts'
-import { nodeOf, statOf, type Content } from './content.ts'
-import type { Copy, NodeRecord } from './copy.ts'
+import { nodeOf, statOf, type KeptData } from './content.ts'
+import type { TreeCopy, NodeRecord } from './copy.ts'
 import { Reads, type ReadJob, type ReadKind, type ReadOutcome } from './reads.ts'
 import { TreeWatch } from './tree-watch.ts'
 
@@ -35,7 +35,7 @@ export interface Wanted {
 }
 
 export class Keeper {
-  readonly copy: Copy
+  readonly copy: TreeCopy
   /** The nodes that could not be read or kept, each with the reason. */
   readonly hidden = new Map<string, Error>()
   /** True if each node has a watch of its own. Then the list of each node must be read, even of an empty one. */
@@ -46,9 +46,9 @@ export class Keeper {
   readonly watch: TreeWatch
   readonly #owner: KeeperOwner
   readonly #wanted: Wanted
-  readonly #content: Content
+  readonly #content: KeptData
 
-  constructor(copy: Copy, wanted: Wanted, content: Content, owner: KeeperOwner) {
+  constructor(copy: TreeCopy, wanted: Wanted, content: KeptData, owner: KeeperOwner) {
     this.copy = copy
     this.#wanted = wanted
     this.#content = content
@@ -265,7 +265,7 @@ export class Keeper {
     if (path === this.copy.path) return true
     if (this.#levelOf(path) > this.#wanted.depth) return false
     try {
-      return atOnce('Cache', 'paths', path, this.#wanted.paths?.(path)) !== false
+      return checkedResult('Cache', 'paths', path, this.#wanted.paths?.(path)) !== false
     } catch (error) {
       this.#onFailure(path, error)
       return false

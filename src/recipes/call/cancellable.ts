@@ -137,7 +137,7 @@ export const releasing =
  * Returns work that is done once more, if its first result is null, when what earlier calls of this session have left at
  * the path is removed. Otherwise a lock would seem taken because of a call that was cancelled.
  */
-export const despiteLeftovers =
+export const retriedAfterCleanUp =
   <T>(client: Client, path: string, work: (signal: AbortSignal) => Promise<T | null>) =>
   async (signal: AbortSignal): Promise<T | null> => {
     const result = await work(signal)

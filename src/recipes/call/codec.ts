@@ -84,7 +84,7 @@ export const aCodecOrSchema = mustBe(
  * Returns what a function of the caller's options has returned.
  * @throws ZooKeeperError BADARGUMENTS if that is a promise, for which the recipe cannot wait
  */
-export function atOnce<T>(recipe: string, option: string, path: string, result: T | Promise<T>): T {
+export function checkedResult<T>(recipe: string, option: string, path: string, result: T | Promise<T>): T {
   if (!isStrayPromise(result)) return result as T
   throw badArguments(recipe, path, `the function ${option} must return its result, and not a promise`)
 }
@@ -119,7 +119,7 @@ export class Conversion<T, In> {
       return value === null ? null : Buffer.from(value as Uint8Array)
     }
     try {
-      const encoded = atOnce(this.#recipe, 'codec.encode', this.#path, this.#codec.encode(value))
+      const encoded = checkedResult(this.#recipe, 'codec.encode', this.#path, this.#codec.encode(value))
       if (typeof encoded !== 'string' && !((encoded as unknown) instanceof Uint8Array))
         throw new TypeError(`encode() must return a Uint8Array or a string, not ${typeof encoded}`)
       const data = Buffer.from(encoded as Uint8Array)
@@ -168,7 +168,7 @@ export class Conversion<T, In> {
   }
 
   #decode(data: Buffer): unknown {
-    return atOnce(this.#recipe, 'codec.decode', this.#path, (this.#codec as DataCodec<unknown>).decode(data))
+    return checkedResult(this.#recipe, 'codec.decode', this.#path, (this.#codec as DataCodec<unknown>).decode(data))
   }
 }
 

@@ -1,4 +1,4 @@
-// Follows something at the server as long as it is told to a listener or a loop.
+// Follows a state at the server as long as it has a listener or a loop.
 import { ENDED } from '../../runtime/abort.ts'
 import { Condition } from '../../runtime/condition.ts'
 import type { Client } from '../../client/index.ts'
@@ -6,16 +6,16 @@ import { follow, type Seen } from '../node/read-with-watch.ts'
 import { Publisher, type Difference } from './publisher.ts'
 
 /**
- * A state at the server, which is read with a watch: once when the first listener or loop comes, and again after each
- * event. A loop that comes later begins with a read of its own, because the last state may be older than what its
+ * A state at the server, which is read with a watch: once when the first listener or loop is added, and again after each
+ * event. A loop that is added later begins with a read of its own, because the last state may be older than what its
  * caller has written.
  */
 export class Follower<S, T> extends Publisher<S, T> {
   readonly #client: Client
   readonly #read: (signal: AbortSignal) => Promise<Seen<S> | undefined>
   readonly #again = new Condition()
-  /** How many listeners and loops have come. */
-  #come = 0
+  /** How many listeners and loops were added. */
+  #added = 0
   #run: AbortController | undefined
   /** How many reads have begun. */
   #reads = 0
@@ -39,7 +39,7 @@ export class Follower<S, T> extends Publisher<S, T> {
   }
 
   protected override onFollowed(): void {
-    this.#come++
+    this.#added++
     if (this.#run !== undefined) return this.#again.notify()
     const run = (this.#run = new AbortController())
     const publish = (state: S) => {
@@ -47,16 +47,16 @@ export class Follower<S, T> extends Publisher<S, T> {
       return false
     }
     const read = async (signal: AbortSignal) => {
-      const come = this.#come
+      const added = this.#added
       const { readers } = this
       const nth = ++this.#reads
       const seen = await this.#read(signal)
       const beside = this.#seenBeside
-      // If this read began later, it may have missed a change that the caller of the other one must be told.
+      // If this read began later, it may have missed a change that the caller of the other one must get.
       const before = this.state === undefined && beside !== undefined && nth > beside.reads ? beside.state() : undefined
       if (before !== undefined) this.publish(this.#client, before, [])
-      if (seen === undefined || this.#come === come) return seen
-      // A loop that came later would begin with the past, so it is told the state of the next read.
+      if (seen === undefined || this.#added === added) return seen
+      // A loop that was added later would begin with the past, so it gets the state of the next read.
       this.publish(this.#client, seen.value, readers)
       return undefined
     }
@@ -68,7 +68,7 @@ export class Follower<S, T> extends Publisher<S, T> {
   }
 
   /**
-   * Runs a read of a call. A caller that adds a listener and then reads is told each change after that read, also if the
+   * Runs a read of a call. A caller that adds a listener and then reads gets each change after that read, also if the
    * own first read is repeated later, because the connection was lost.
    * @param read sends its request before it returns, once
    * @param stateOf returns undefined if what was read is no state

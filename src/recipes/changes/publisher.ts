@@ -6,8 +6,8 @@ import type { Client, SignalOption } from '../../client/index.ts'
 import { Listeners } from './listeners.ts'
 
 /**
- * Returns what to tell of the change between two states; undefined if there is nothing to tell.
- * @param before undefined for a reader that begins: it is told the present
+ * Returns what to report of the change between two states; undefined if there is nothing to report.
+ * @param before undefined for a reader that begins: it gets the present
  */
 export type Difference<S, T> = (before: S | undefined, after: S) => T | undefined
 
@@ -24,11 +24,11 @@ export interface Iteration<T> extends AsyncIterator<T, undefined>, AsyncIterable
 
 /**
  * The changes for one loop. If it is slow, it gets several changes as one: the difference between the state that it
- * was told last and the present one.
+ * got last and the present one.
  */
-class Reader<S, T> extends AsyncQueue<T> {
+class MergedChanges<S, T> extends AsyncQueue<T> {
   readonly #difference: Difference<S, T>
-  #told: S | undefined
+  #delivered: S | undefined
   #latest: S | undefined
 
   constructor(difference: Difference<S, T>, signal: AbortSignal | undefined, onEnd: () => void) {
@@ -37,20 +37,20 @@ class Reader<S, T> extends AsyncQueue<T> {
   }
 
   update(state: S): void {
-    if (this.size === 0) this.#told = this.#latest
+    if (this.size === 0) this.#delivered = this.#latest
     this.#latest = state
     this.clear()
-    const change = this.#difference(this.#told, state)
+    const change = this.#difference(this.#delivered, state)
     if (change !== undefined) this.push(change)
   }
 }
 
-/** A state, and those who are told its changes. */
+/** A state, and the listeners and readers that get its changes. */
 export class Publisher<S, T> {
   readonly #path: string
   readonly #difference: Difference<S, T>
   readonly #listeners: Listeners<T>
-  readonly #readers = new Set<Reader<S, T>>()
+  readonly #readers = new Set<MergedChanges<S, T>>()
   #state: S | undefined
   #isClosed = false
 
@@ -89,7 +89,7 @@ export class Publisher<S, T> {
   /** Begins with the present state, if that is known. */
   read(options: SignalOption): Iteration<T> {
     const { signal } = checked('changes', this.#path, options, signalChecks)
-    const reader = new Reader(this.#difference, signal, () => {
+    const reader = new MergedChanges(this.#difference, signal, () => {
       this.#readers.delete(reader)
       this.onLeft()
     })
@@ -104,9 +104,9 @@ export class Publisher<S, T> {
 
   /**
    * @param client calls the listeners
-   * @param readers those that are told the state, unless they have ended. Default: all
+   * @param readers those that get the state, unless they have ended. Default: all
    */
-  publish(client: Client, state: S, readers: Iterable<Reader<S, T>> = this.#readers): void {
+  publish(client: Client, state: S, readers: Iterable<MergedChanges<S, T>> = this.#readers): void {
     const before = this.#state
     this.#state = state
     const change = before === undefined ? undefined : this.#difference(before, state)
@@ -116,7 +116,7 @@ export class Publisher<S, T> {
 
   /**
    * Ends all loops with the error, and removes the listeners. If there were any, `onUncaughtError` gets the error,
-   * unless it is the end of the session, which the client tells by its state.
+   * unless it is the end of the session, which the client reports as its state.
    */
   fail(client: Client, error: unknown): void {
     if (!this.#listeners.isEmpty && !isTerminal(client.state)) callLater(client, () => Promise.reject(error))
@@ -133,11 +133,11 @@ export class Publisher<S, T> {
   }
 
   /** Those that read now. */
-  protected get readers(): Reader<S, T>[] {
+  protected get readers(): MergedChanges<S, T>[] {
     return [...this.#readers]
   }
 
-  /** The state that a new reader is told; undefined if it is told the next one. */
+  /** The state that a new reader gets; undefined if it gets the next one. */
   protected get present(): S | undefined {
     return this.#state
   }

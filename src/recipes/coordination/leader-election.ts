@@ -5,7 +5,7 @@ import { optionsProblem } from '../../options/checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../call/arguments.ts'
 import { waitingRead, type WaitOptions } from '../call/cancellable.ts'
-import { closed } from '../call/closed.ts'
+import { closedError } from '../call/closed-error.ts'
 import { Followed } from '../changes/followed.ts'
 import { Follower } from '../changes/follower.ts'
 import type { Iteration } from '../changes/publisher.ts'
@@ -208,7 +208,7 @@ export class LeaderElection extends Followed<Participant | null> {
   }
 
   #refuseIfClosed(op: string): void {
-    if (this.#changes.isClosed) throw closed(op, this.path)
+    if (this.#changes.isClosed) throw closedError(op, this.path)
   }
 
   /**

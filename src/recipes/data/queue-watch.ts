@@ -44,7 +44,7 @@ export class QueueWatch {
   pick(losses: number): string | undefined {
     const name = this.index.pick(losses, randomOf(this.#client))
     if (name === undefined) this.#endPauses()
-    // Marked before the request is sent, because the event of a deletion may come before the replies are handled.
+    // Marked before the request is sent, because the event of a deletion may arrive before the replies are handled.
     else this.index.change('taken', name, true)
     return name
   }

@@ -5,8 +5,8 @@ import { optionsProblem } from '../../options/checks.ts'
 import { forwardAbort, isAbortOf } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../call/arguments.ts'
-import { cancellable, despiteLeftovers, waitingRead, type WaitOptions } from '../call/cancellable.ts'
-import { closed } from '../call/closed.ts'
+import { cancellable, retriedAfterCleanUp, waitingRead, type WaitOptions } from '../call/cancellable.ts'
+import { closedError } from '../call/closed-error.ts'
 import { Conversion, type Written } from '../call/codec.ts'
 import { RecipeError } from '../call/recipe-error.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
@@ -200,11 +200,11 @@ export class Queue<T = Buffer | null, In = Written<T>> implements AsyncDisposabl
   async #unwatch(): Promise<void> {
     const watch = this.#watch
     this.#watch = undefined
-    await watch?.close(closed('take', this.path))
+    await watch?.close(closedError('take', this.path))
   }
 
   #refuseIfClosed(op: string): void {
-    if (this.#isClosed) throw closed(op, this.path)
+    if (this.#isClosed) throw closedError(op, this.path)
   }
 
   async #put(op: string, items: readonly In[], options: PutOptions): Promise<void> {
@@ -288,7 +288,7 @@ export class Queue<T = Buffer | null, In = Written<T>> implements AsyncDisposabl
     return cancellable(
       client,
       { op, path: this.path, options, waitsFor: () => (isEmpty ? 'the queue has no free item' : undefined) },
-      waits ? work : despiteLeftovers(client, this.path, work),
+      waits ? work : retriedAfterCleanUp(client, this.path, work),
       done =>
         done.then(
           item => item?.release(),

@@ -8,7 +8,7 @@ import { isStrayPromise } from '../../runtime/callbacks.ts'
 import type { Client, MultiOp, SignalOption } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../call/arguments.ts'
 import { cancellable, waitingRead, type WaitOptions } from '../call/cancellable.ts'
-import { closed } from '../call/closed.ts'
+import { closedError } from '../call/closed-error.ts'
 import { Conversion, type Written } from '../call/codec.ts'
 import { Followed } from '../changes/followed.ts'
 import { Follower } from '../changes/follower.ts'
@@ -45,7 +45,7 @@ export class SharedValue<T = Buffer | null, In = Written<T>> extends Followed<Ve
   #removals: Promise<unknown> = Promise.resolve()
 
   /**
-   * Runs each read of a call. A Counter, which tells the changes itself, replaces it.
+   * Runs each read of a call. A Counter, which reports the changes itself, replaces it.
    * @internal See {@link Follower.beside}.
    */
   besideChanges: ReadBeside = read => this.#changes.beside(read, state => this.#decodedIfPossible(state))
@@ -223,7 +223,7 @@ export class SharedValue<T = Buffer | null, In = Written<T>> extends Followed<Ve
   }
 
   #refuseIfClosed(op: string): void {
-    if (this.#changes.isClosed) throw closed(op, this.path)
+    if (this.#changes.isClosed) throw closedError(op, this.path)
   }
 
   /** Runs a write after the earlier ones of this object. Removes its marker in the background. */

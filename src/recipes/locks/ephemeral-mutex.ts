@@ -13,7 +13,7 @@ import { badArguments, isCode, nameOf, parentOf } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../call/arguments.ts'
-import { despiteLeftovers, OTHER_HOLDER, waitingRead, type WaitOptions } from '../call/cancellable.ts'
+import { OTHER_HOLDER, retriedAfterCleanUp, waitingRead, type WaitOptions } from '../call/cancellable.ts'
 import { readNodes } from '../node/children.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
@@ -83,7 +83,7 @@ export class EphemeralMutex extends Lock {
       return this.#newHeld(ownNode, holdOptions)
     }
     const call = { op: 'tryAcquire', path: this.path, options, checks: acquireOptionChecks }
-    return acquiring(this.#view, call, { ownNode }, despiteLeftovers(this.#view, this.path, work))
+    return acquiring(this.#view, call, { ownNode }, retriedAfterCleanUp(this.#view, this.path, work))
   }
 
   /**

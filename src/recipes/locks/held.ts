@@ -183,7 +183,7 @@ export class NodeHeld extends Held {
     this.#stopListening = this.#leaseLoss.listen(() => this.#onLeaseLost())
     if (this.#leaseLoss.isDone) this.#onLeaseLost()
     if (watchOwnNode) this.watchOwnNode()
-    // The transaction that deleted the predecessor may have deleted this node too. Its event then comes next.
+    // The transaction that deleted the predecessor may have deleted this node too. Its event then arrives next.
     ownNode.onGone(() => this.lose(undefined))
   }
 

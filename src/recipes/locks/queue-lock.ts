@@ -4,7 +4,7 @@ import { aBoolean, aFunction, anACL } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../options/checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
-import { despiteLeftovers, OTHER_HOLDER, waitingRead, type WaitOptions } from '../call/cancellable.ts'
+import { OTHER_HOLDER, retriedAfterCleanUp, waitingRead, type WaitOptions } from '../call/cancellable.ts'
 import { dialectCheck, type Dialect, type DialectName } from '../queue/dialect.ts'
 import type { ContenderNode, LockQueue } from '../queue/lock-queue.ts'
 import type { Waiter } from '../queue/waiter.ts'
@@ -110,7 +110,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
     const { client } = this.queue
     const { path, checks } = this
     const call = { op: 'tryAcquire', path, options, checks }
-    return acquiring(client, call, waiter, despiteLeftovers(client, path, work))
+    return acquiring(client, call, waiter, retriedAfterCleanUp(client, path, work))
   }
 
   override contenders(options: WaitOptions = {}): Promise<ContenderNode[]> {

@@ -5,7 +5,7 @@ import { mustBe, optionsProblem, type Checks } from '../../options/checks.ts'
 import { inScope } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../call/arguments.ts'
-import { despiteLeftovers, waitingRead, type WaitOptions } from '../call/cancellable.ts'
+import { retriedAfterCleanUp, waitingRead, type WaitOptions } from '../call/cancellable.ts'
 import type { Children } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNodes } from '../node/own-nodes.ts'
@@ -173,7 +173,7 @@ export class Semaphore extends Lock {
       }
     }
     const call = { op: 'tryAcquire', path: this.path, options, checks: this.#checks }
-    return acquiring(client, call, waiter, despiteLeftovers(client, this.path, work))
+    return acquiring(client, call, waiter, retriedAfterCleanUp(client, this.path, work))
   }
 
   override use<T>(fn: (held: Held) => T | Promise<T>, options: SemaphoreAcquireOptions = {}): Promise<T> {

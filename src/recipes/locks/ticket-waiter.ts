@@ -7,7 +7,7 @@ import { listChildren, type Children } from '../node/children.ts'
 import type { LockQueue } from '../queue/lock-queue.ts'
 import { LookAhead } from '../queue/look-ahead.ts'
 import { turnOf, type Ahead, type Turn } from '../queue/turn.ts'
-import { Waiter, type Wake } from '../queue/waiter.ts'
+import { Waiter, type WaitOutcome } from '../queue/waiter.ts'
 import type { NodeHeld } from './held.ts'
 import type { TicketLives } from './ticket-lives.ts'
 import * as ticket from './ticket.ts'
@@ -207,8 +207,8 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
     return ticket.mostAhead(this.ownNode.node.name, this.#released, read.stat)
   }
 
-  #seen({ predecessor, second }: Ahead): ticket.SeenAhead {
-    const seen = (name: string | undefined): ticket.Seen => {
+  #seen({ predecessor, second }: Ahead): ticket.StatesAhead {
+    const seen = (name: string | undefined): ticket.TicketState => {
       const watch = name === undefined ? undefined : this.#lookAhead.watchOn(name)
       if (watch?.status !== 'gone') return 'there'
       return watch.hasFired ? 'left' : 'missing'
@@ -216,7 +216,7 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
     return { predecessor: seen(predecessor), second: seen(second) }
   }
 
-  protected override async wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+  protected override async wait(ahead: Ahead, signal: AbortSignal): Promise<WaitOutcome> {
     const { second } = ahead
     const { waitedFor } = this.#lookAhead
     const isSecondNew = second !== undefined && this.#lookAhead.watchOn(second) === undefined
@@ -228,7 +228,7 @@ export class TicketWaiter extends Waiter<DirectoryRead | Children | null> {
       this.#reading.catch(() => undefined)
     }
     const woken = await waiting
-    if (woken !== 'atOnce') this.#reading = undefined
+    if (woken !== 'noWait') this.#reading = undefined
     return woken
   }
 }

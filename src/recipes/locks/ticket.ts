@@ -46,10 +46,10 @@ export const areOnlyEarlierGone = (own: string, { cversion, numChildren }: Stat)
  * What a waiter knows of a ticket ahead. `there`: it exists, or the watch on it is being set. `left`: it was deleted
  * while it was watched. `missing`: it did not exist when its watch was to be set.
  */
-export type Seen = 'there' | 'left' | 'missing'
+export type TicketState = 'there' | 'left' | 'missing'
 
 /** What a waiter knows of both tickets ahead. */
-export type SeenAhead = Record<'predecessor' | 'second', Seen>
+export type StatesAhead = Record<'predecessor' | 'second', TicketState>
 
 /**
  * Returns the tickets ahead of `own` that may exist, or undefined if there are none. The owner of a released ticket held
@@ -83,14 +83,14 @@ export const mostAhead = (own: string, released: number, { numChildren }: Stat):
   Math.min(numberOf(own) - 1 - released, numChildren - 1)
 
 /** Returns true if only the list of all tickets can show which ones are ahead now. */
-export const needsList = ({ predecessor, second }: SeenAhead): boolean =>
+export const needsList = ({ predecessor, second }: StatesAhead): boolean =>
   second === 'missing' || (predecessor !== 'there' && second !== 'there')
 
 /**
  * Returns the tickets ahead after a change, or undefined if there are none.
  * @param released the ticket that was released last, read after the change; -1 if there is none
  */
-export function aheadNow(ahead: Ahead, seen: SeenAhead, released: number): Ahead | undefined {
+export function aheadNow(ahead: Ahead, seen: StatesAhead, released: number): Ahead | undefined {
   const { predecessor, second } = ahead
   const isHead = second === undefined || numberOf(second) <= released
   if (isHead) return seen.predecessor === 'there' ? { predecessor } : undefined

@@ -3,7 +3,7 @@ import type { Data } from '../../client/index.ts'
 
 export type MembershipDialect = 'curator' | 'party' | 'shallowParty'
 
-interface Naming {
+interface MemberNaming {
   /** @param uuid a UUID without hyphens, new for each member */
   nameOf(id: string, uuid: string): string
   /** Returns the id of the member whose node has this name and data, or undefined if the node is no member. */
@@ -14,7 +14,7 @@ interface Naming {
   dataOf(id: string, data: Data): Data
 }
 
-export const namings: Readonly<Record<MembershipDialect, Naming>> = {
+export const namings: Readonly<Record<MembershipDialect, MemberNaming>> = {
   curator: { nameOf: id => id, idOf: name => name, dataOf: (_, data) => data },
   party: {
     nameOf: (_, uuid) => `${uuid}__party__`,

@@ -5,7 +5,7 @@ import { optionsProblem } from '../../options/checks.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import type { CacheNode } from '../cache/changes.ts'
 import { waitOptionChecks, type WaitOptions } from '../call/cancellable.ts'
-import { closed } from '../call/closed.ts'
+import { closedError } from '../call/closed-error.ts'
 import { Conversion, type Written } from '../call/codec.ts'
 import { Followed } from '../changes/followed.ts'
 import type { Iteration } from '../changes/publisher.ts'
@@ -112,7 +112,7 @@ export class Membership<T = Buffer | null, In = Written<T>> extends Followed<Mem
     if (problem !== undefined) throw badArguments('setData', this.path, problem)
     const encoded = this.#conversion.encode('setData', data)
     checked('setData', this.path, options, waitOptionChecks)
-    if (this.#isClosed) throw closed('setData', this.path)
+    if (this.#isClosed) throw closedError('setData', this.path)
     this.#data = encoded
     await this.#node?.setData(encoded, options)
   }

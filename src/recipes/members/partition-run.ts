@@ -146,7 +146,7 @@ class Share {
     this.#running ??= this.#run()
   }
 
-  /** Tells the task to end, and then releases the item. */
+  /** Aborts the task's signal, and then releases the item. */
   passOn(reason: unknown): void {
     this.#isWanted = false
     this.#stop.abort(reason)

@@ -10,7 +10,7 @@ import { inScope } from '../../runtime/abort.ts'
 import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../call/cancellable.ts'
-import { closed } from '../call/closed.ts'
+import { closedError } from '../call/closed-error.ts'
 import { retryUntilDone } from '../call/retry-until-done.ts'
 import { forget, isKeptByAnother, keep } from './kept-nodes.ts'
 import type { SessionLoop } from './session-loop.ts'
@@ -147,7 +147,7 @@ export class PersistentEphemeral implements AsyncDisposable {
     const problem = newDataProblem(data)
     if (problem !== undefined) throw badArguments('setData', this.path, problem)
     checked('setData', this.path, options, waitOptionChecks)
-    if (this.#work.isClosed) throw closed('setData', this.path)
+    if (this.#work.isClosed) throw closedError('setData', this.path)
     options.signal?.throwIfAborted()
     this.#node.setData(data)
     const { version } = this.#node

@@ -4,8 +4,8 @@ import { badArguments, isCode, join, pathProblem, ZooKeeperError, type ACL } fro
 import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { cancellable, waitingRead, waitOptionChecks, type WaitOptions } from '../call/cancellable.ts'
-import { closed } from '../call/closed.ts'
-import { atOnce, messageOf, validated, type Schema } from '../call/codec.ts'
+import { closedError } from '../call/closed-error.ts'
+import { checkedResult, messageOf, validated, type Schema } from '../call/codec.ts'
 import { listChildren, readNodes } from '../node/children.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
 import { decodeInstance, encodeInstance, parseUriSpec, type ServiceInstance } from './service-instance.ts'
@@ -66,7 +66,7 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
    */
   start(client: Client, options: WaitOptions = {}): Promise<void> {
     const works = () => {
-      if (this.#isClosed) throw closed('start', this.path)
+      if (this.#isClosed) throw closedError('start', this.path)
       this.#client = client
       return Array.from(this.#works, work => this.#unlessClosed(work))
     }
@@ -260,7 +260,7 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
   }
 
   #session(op: string): Client {
-    if (this.#isClosed) throw closed(op, this.path)
+    if (this.#isClosed) throw closedError(op, this.path)
     if (this.#client === undefined) throw badArguments(op, this.path, 'call start(client) first')
     return this.#client
   }
@@ -310,7 +310,12 @@ export class Services<T = unknown, In = T> implements AsyncDisposable {
   #validated<P>(instance: ServiceInstance<P>): ServiceInstance<P> {
     if (this.#payload === undefined || instance.payload === null) return instance
     try {
-      const payload = atOnce('Services', 'payload.validate', this.path, validated(this.#payload, instance.payload))
+      const payload = checkedResult(
+        'Services',
+        'payload.validate',
+        this.path,
+        validated(this.#payload, instance.payload),
+      )
       return { ...instance, payload: payload as P }
     } catch (error) {
       if (isCode(error, 'BADARGUMENTS')) throw error

@@ -3,7 +3,7 @@ import { inBackground } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../call/arguments.ts'
 import { cancellable, type WaitOptions } from '../call/cancellable.ts'
-import { closed } from '../call/closed.ts'
+import { closedError } from '../call/closed-error.ts'
 import { SessionLoop, type Round } from './session-loop.ts'
 
 /** One call of start(), for one of the works that it begins. */
@@ -52,7 +52,7 @@ export class SessionWork {
    * @throws ZooKeeperError CLOSED
    */
   begin(client: Client, onBegin: (loop: SessionLoop) => void = () => undefined): SessionLoop {
-    if (this.#isClosed) throw closed('start', this.#path)
+    if (this.#isClosed) throw closedError('start', this.#path)
     const previous = this.#loop
     if (previous?.isRunning !== true || !previous.serves(client)) {
       this.#loop = new SessionLoop(client, this.#round)
@@ -103,7 +103,7 @@ export class SessionWork {
   #end(loop: SessionLoop, detail?: string): Promise<void> {
     const end = async () => {
       try {
-        await loop.stop(closed('close', this.#path, 'unknown', detail))
+        await loop.stop(closedError('close', this.#path, 'unknown', detail))
         await this.#cleanUp(loop)
       } catch (error) {
         // The next close() tries again.

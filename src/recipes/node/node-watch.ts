@@ -13,7 +13,7 @@ import type { Client, WatchEvent } from '../../client/index.ts'
 type Status = 'unknown' | 'there' | 'changed' | 'gone' | 'hidden' | 'failed'
 
 /** What to watch, and for how long. */
-export interface Watched {
+export interface WatchTarget {
   readonly path: string
   /**
    * Removes the watch when it aborts. Several watches can share one, because a signal of its own would cost each of them
@@ -31,7 +31,7 @@ export class NodeWatch {
   error: Error | undefined
   /** True if an event has used up the watch. False if the node was `gone` before its watch could be set. */
   hasFired = false
-  /** See {@link Watched.onChange}. */
+  /** See {@link WatchTarget.onChange}. */
   onChange: () => void
   readonly #client: Client
   /** The number of connections when the request was sent. Events of one connection are in the order of transactions. */
@@ -50,7 +50,7 @@ export class NodeWatch {
    * Reads a node with a watch. Sends the request before it returns.
    * @param isMeant returns true for the Stat of the node that is meant, and not of a later one with its name
    */
-  static read(client: Client, node: Watched, isMeant: (stat: Stat) => boolean = () => true): NodeWatch {
+  static read(client: Client, node: WatchTarget, isMeant: (stat: Stat) => boolean = () => true): NodeWatch {
     const { path, signal } = node
     const nodeWatch = new NodeWatch(client, node.onChange)
     const watch = ({ type }: WatchEvent) => nodeWatch.#onEvent(type, true)
@@ -68,11 +68,11 @@ export class NodeWatch {
    * The session must be permitted to read the nodes. Otherwise newer servers report neither an error nor an event.
    * @returns undefined, and sends nothing, if the session has a persistent watch on one of them
    */
-  static watchTogether(client: Client, nodes: readonly Watched[], zxid: bigint): NodeWatch[] | undefined {
+  static watchTogether(client: Client, nodes: readonly WatchTarget[], zxid: bigint): NodeWatch[] | undefined {
     const watches = nodes.map(({ onChange }) => new NodeWatch(client, onChange))
     const requested = nodes.map(({ path, signal }, i) => {
       const nodeWatch = watches[i] as NodeWatch
-      // The event of a node that is missing comes before the reply.
+      // The event of a node that is missing arrives before the reply.
       return {
         path,
         signal,
@@ -88,7 +88,7 @@ export class NodeWatch {
   }
 
   /**
-   * True if the reply and all events since then came on the present connection, and the session was never in doubt. What
+   * True if the reply and all events since then arrived on the present connection, and the session was never in doubt. What
    * is sent without a connection is executed after the next one has begun.
    */
   get isCurrent(): boolean {
@@ -101,7 +101,7 @@ export class NodeWatch {
     return this.status === 'there' && this.isCurrent
   }
 
-  /** True if a reply or an event is still to come. */
+  /** True if a reply or an event is still to arrive. */
   get isPending(): boolean {
     return this.status === 'unknown' || this.status === 'there'
   }
@@ -117,7 +117,7 @@ export class NodeWatch {
   }
 
   #onSet(isThere: boolean): void {
-    // The event may have come before this callback runs.
+    // The event may have arrived before this callback runs.
     if (this.status === 'unknown') this.#become(isThere ? 'there' : 'gone')
   }
 

@@ -9,7 +9,7 @@ import { RecipeError } from '../call/recipe-error.ts'
 import { retryUntilDone } from '../call/retry-until-done.ts'
 import { listChildren, readNodes } from './children.ts'
 import { createParent, type DirectoryOptions } from './ensure-directory.ts'
-import { NodeWatch, type Watched } from './node-watch.ts'
+import { NodeWatch, type WatchTarget } from './node-watch.ts'
 import { isMarked } from './owner-tag.ts'
 
 export interface Node {
@@ -107,7 +107,7 @@ export class OwnNode {
    * @param others nodes that existed after this one was created
    * @returns the watches on the others. Undefined, without a request, if a node must be read
    */
-  watchTogether(others: readonly Watched[], onChange: () => void): NodeWatch[] | undefined {
+  watchTogether(others: readonly WatchTarget[], onChange: () => void): NodeWatch[] | undefined {
     // With an ACL of its own, the session may not read this node, and newer servers then send no events of it.
     if (this.#watch !== undefined || this.#plan.acl !== undefined || hasACL(this.#plan.client)) return undefined
     const { client } = this.#plan
@@ -116,7 +116,7 @@ export class OwnNode {
     return own && more
   }
 
-  #watched(onChange: () => void): Watched {
+  #watched(onChange: () => void): WatchTarget {
     return { path: this.node.path, signal: this.#watching.signal, onChange }
   }
 

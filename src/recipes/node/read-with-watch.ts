@@ -15,7 +15,7 @@ export interface WatchedRead<T> {
 
 /**
  * Reads with a watch. Aborting the signal removes the watch. The request is queued before the function returns.
- * @param onEvent called with the event, before events that come after it
+ * @param onEvent called with the event, before events that follow it
  */
 export async function readWatched<T>(
   signal: AbortSignal,
@@ -53,7 +53,7 @@ export interface Seen<T> extends Pick<WatchedRead<T>, 'value'> {
  * Reads with a watch, and again after each event, also after lost connections.
  * @param read sends its first request before it returns. Resolves with undefined if there is no value, because it has
  * changed meanwhile: it is then called again
- * @param onRead is told each value that was read; returns true to end
+ * @param onRead called with each value that was read; returns true to end
  * @param signal makes the call reject with its reason
  * @param again makes the call read again at once
  */

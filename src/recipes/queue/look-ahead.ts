@@ -2,11 +2,11 @@
 // next holder has the lock one round trip after the release.
 import { join, parentOf } from '../../protocol/index.ts'
 import { Condition } from '../../runtime/condition.ts'
-import { NodeWatch, type Watched } from '../node/node-watch.ts'
+import { NodeWatch, type WatchTarget } from '../node/node-watch.ts'
 import type { Client } from '../../client/index.ts'
 import type { Node, OwnNode } from '../node/own-node.ts'
 import type { Ahead } from './turn.ts'
-import { PredecessorWaiter, type Wake } from './waiter.ts'
+import { PredecessorWaiter, type WaitOutcome } from './waiter.ts'
 
 /**
  * A contender that looks ahead: a release also wakes the waiter behind the next holder, which lists the contenders while
@@ -15,7 +15,7 @@ import { PredecessorWaiter, type Wake } from './waiter.ts'
 export class LookAheadWaiter extends PredecessorWaiter {
   readonly #lookAhead = new LookAhead(this.queue.client, this.ownNode)
 
-  protected override wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+  protected override wait(ahead: Ahead, signal: AbortSignal): Promise<WaitOutcome> {
     return this.#lookAhead.wait(ahead, signal)
   }
 }
@@ -25,7 +25,7 @@ export class LookAheadWaiter extends PredecessorWaiter {
  *
  * Sequence numbers only grow, so the contenders ahead of a waiter only become fewer. If a list showed only the
  * predecessor ahead, it is the waiter's turn when that node is deleted, for whatever reason. The waiter's own node must
- * still exist then, so it is watched too. On one connection the events come in the order of their transactions, so an
+ * still exist then, so it is watched too. On one connection the events arrive in the order of their transactions, so an
  * earlier deletion of the own node would have been reported. After a reconnect that order is lost.
  *
  * The contender before the predecessor is watched too. When it leaves, the waiter looks who is ahead, so that it need
@@ -76,7 +76,7 @@ export class LookAhead {
    * @param signal removes the watches on other nodes when it aborts
    * @throws the error of the read of a node
    */
-  async wait(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+  async wait(ahead: Ahead, signal: AbortSignal): Promise<WaitOutcome> {
     const { predecessor, second } = ahead
     // A watch on the own node that is set after the signal has aborted would stay.
     signal.throwIfAborted()
@@ -99,7 +99,7 @@ export class LookAhead {
       // The predecessor was the only one ahead.
       if (onPredecessor.status === 'gone' && onSecond === undefined && own.isThere) return 'turn'
       const changed = watches.filter(({ status }) => status === 'gone' || status === 'changed')
-      if (changed.length > 0) return changed.some(({ hasFired }) => hasFired) ? 'event' : 'atOnce'
+      if (changed.length > 0) return changed.some(({ hasFired }) => hasFired) ? 'event' : 'noWait'
       await this.#changes.wait(signal)
     }
   }
@@ -127,7 +127,7 @@ export class LookAhead {
     if (watch !== undefined) this.#watches.set(second, watch)
   }
 
-  #watched(name: string, signal: AbortSignal): Watched {
+  #watched(name: string, signal: AbortSignal): WatchTarget {
     return { path: join(parentOf(this.#ownNode.node.path), name), signal, onChange: this.#onChange }
   }
 

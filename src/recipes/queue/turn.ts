@@ -3,7 +3,7 @@ import type { Children } from '../node/children.ts'
 import type { Node } from '../node/own-node.ts'
 import type { Naming } from './dialect.ts'
 
-export interface Contender {
+export interface NumberedName {
   readonly name: string
   readonly sequence: number
 }
@@ -24,7 +24,7 @@ export type Turn =
   | { status: 'gone' }
 
 /** Returns true if the later contender must wait until the earlier one's node is deleted. */
-export type Blocks = (earlier: Contender, later: Contender) => boolean
+export type Blocks = (earlier: NumberedName, later: NumberedName) => boolean
 
 /** In an exclusive lock every earlier contender blocks the later ones. */
 export const blocksAlways: Blocks = () => true
@@ -50,8 +50,8 @@ export function turnOf(
 ): Turn {
   const self = { name: own.name, sequence: names.sequenceOf(own.name) ?? NaN }
   let isPresent = false
-  let nearest: Contender | undefined
-  let second: Contender | undefined
+  let nearest: NumberedName | undefined
+  let second: NumberedName | undefined
   for (const name of children) {
     const sequence = names.sequenceOf(name)
     if (sequence === undefined) {
@@ -86,7 +86,7 @@ export function countBlocking({ children }: Children, own: Pick<Node, 'name'>, {
 /** Copies a name out of a list, because in V8 a slice keeps the string of the whole reply in memory. */
 const copyOf = (name: string): string => Buffer.from(name).toString()
 
-const isAfter = (a: Contender, b: Contender | undefined): boolean => b === undefined || isBefore(b, a)
+const isAfter = (a: NumberedName, b: NumberedName | undefined): boolean => b === undefined || isBefore(b, a)
 
-const isBefore = (a: Contender, b: Contender): boolean =>
+const isBefore = (a: NumberedName, b: NumberedName): boolean =>
   a.sequence < b.sequence || (a.sequence === b.sequence && a.name < b.name)

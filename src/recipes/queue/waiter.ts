@@ -19,9 +19,9 @@ import { countBlocking, turnOf, type Ahead, type Turn } from './turn.ts'
 
 /**
  * How a wait has ended. `turn`: it is the contender's turn. `event`: its turn may have come, so what it reads next
- * decides. `atOnce`: the same, but the server has answered at once that there is nothing to wait for.
+ * decides. `noWait`: the same, but the server has answered at once that there is nothing to wait for.
  */
-export type Wake = 'turn' | 'event' | 'atOnce'
+export type WaitOutcome = 'turn' | 'event' | 'noWait'
 
 /**
  * One contender. Its subclasses differ in the nodes that it watches, and so in the waiters that a release wakes.
@@ -62,13 +62,13 @@ export abstract class Waiter<R> {
         turn = await this.#enter(signal)
         continue
       }
-      let woken: Wake = 'turn'
+      let woken: WaitOutcome = 'turn'
       if (status === 'waiting') {
         woken = await this.#waitThroughLosses(turn, signal)
         this.wokenAt = clockOf(client).now()
       }
       if (woken === 'turn' && (await this.#isConfirmed(signal))) return
-      if (woken === 'atOnce') await pace.wait(signal)
+      if (woken === 'noWait') await pace.wait(signal)
       turn = await this.turnIn(await client.retry(() => this.read(signal), { signal }), signal)
     }
   }
@@ -106,7 +106,7 @@ export abstract class Waiter<R> {
    * Waits for the contenders ahead, through lost connections. A contender with only one ahead keeps its session confirmed,
    * so that it can hold the lock at once.
    */
-  async #waitThroughLosses(ahead: Ahead, signal: AbortSignal): Promise<Wake> {
+  async #waitThroughLosses(ahead: Ahead, signal: AbortSignal): Promise<WaitOutcome> {
     const { client } = this.queue
     const stop = ahead.second === undefined ? keepConfirmed(client) : undefined
     try {
@@ -157,7 +157,7 @@ export abstract class Waiter<R> {
   protected abstract countAhead(read: R): number
 
   /** Waits until the turn has come, or may have come. */
-  protected abstract wait(ahead: Ahead, signal: AbortSignal): Promise<Wake>
+  protected abstract wait(ahead: Ahead, signal: AbortSignal): Promise<WaitOutcome>
 }
 
 /** A contender that watches the nearest one that blocks it. So in an exclusive lock, a release wakes one waiter. */
@@ -174,9 +174,9 @@ export class PredecessorWaiter extends Waiter<Children> {
     return countBlocking(list, this.ownNode.node, this.queue)
   }
 
-  protected override async wait({ predecessor }: Ahead, signal: AbortSignal): Promise<Wake> {
+  protected override async wait({ predecessor }: Ahead, signal: AbortSignal): Promise<WaitOutcome> {
     const { client, directory } = this.queue
-    return (await nextChange(client, join(directory, predecessor), signal)) ? 'event' : 'atOnce'
+    return (await nextChange(client, join(directory, predecessor), signal)) ? 'event' : 'noWait'
   }
 }
 
@@ -190,7 +190,7 @@ export class HerdWaiter extends PredecessorWaiter {
     return value
   }
 
-  override async wait(): Promise<Wake> {
+  override async wait(): Promise<WaitOutcome> {
     await this.#changed
     return 'event'
   }

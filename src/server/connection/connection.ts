@@ -25,7 +25,7 @@ import {
   type Outcome,
 } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
-import type { Watcher } from '../database/watches.ts'
+import type { WatchingConnection } from '../database/watches.ts'
 import { ClientRequest } from './client-request.ts'
 import { answerWord, isWord } from './four-letter-words.ts'
 import { readHandshake, writeHandshakeReply } from './handshake.ts'
@@ -42,7 +42,7 @@ const NO_ZXID = -1n
 
 const emptyBody: Body = () => undefined
 
-export class ServerConnection implements Watcher {
+export class ServerConnection implements WatchingConnection {
   readonly remote: Address
   readonly #server: ServerCore
   readonly #inbox: Inbox

@@ -1,6 +1,6 @@
 // The state of a server of an ensemble, and the messages between servers, as callbacks get them.
 import type { RequestPacket } from '../database/operations.ts'
-import type { Transaction } from '../database/transaction.ts'
+import type { LoggedTransaction } from '../database/transaction.ts'
 
 /**
  * What a server of an ensemble does: it leads, follows, follows without a vote ('observer'), serves only reads
@@ -26,7 +26,7 @@ export type MemberMode = 'leader' | 'follower' | 'observer' | 'read-only' | 'loo
  */
 export type MessageContent =
   | {
-      /** A server that looks for a leader tells its vote, and one that does not answers with the leader that it has. */
+      /** A server that looks for a leader sends its vote, and one that does not answers with the leader that it has. */
       kind: 'vote'
       /** The number of the server that is to lead. */
       leader: number
@@ -70,7 +70,7 @@ export type MessageContent =
       /** The transactions that the server lacks, up to a zxid. */
       kind: 'diff'
       zxid: bigint
-      transactions: readonly Transaction[]
+      transactions: readonly LoggedTransaction[]
     }
   | {
       /** The server may serve clients, when it has applied its log up to this transaction. */
@@ -104,7 +104,7 @@ export type MessageContent =
   | {
       /** A follower is to log the transaction; an observer is to apply it ('inform'), because it is committed. */
       kind: 'proposal' | 'inform'
-      transaction: Transaction
+      transaction: LoggedTransaction
     }
   | {
       /** An `ack` says that a follower has logged the transaction and all before, and a `commit` that a majority has. */
@@ -114,7 +114,7 @@ export type MessageContent =
   | { kind: 'ping' }
   | {
       kind: 'pong'
-      /** The sessions from which the follower has heard since the last ping. */
+      /** The sessions that have sent the follower anything since the last ping. */
       sessions: readonly bigint[]
     }
 

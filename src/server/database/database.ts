@@ -4,7 +4,7 @@
 import { errnos, type Stat } from '../../protocol/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { RequestError } from './request-error.ts'
-import { TreeTransaction, type Transaction, type TreeChange, type Txn } from './transaction.ts'
+import { TreeTransaction, type LoggedTransaction, type TreeChange, type Txn } from './transaction.ts'
 import { statOf, Tree, type Node } from './tree.ts'
 import type { Behaviour } from './version.ts'
 import { Watches } from './watches.ts'
@@ -91,7 +91,7 @@ export class Database {
   }
 
   /** Makes the changes of a transaction of the leader, reports them, and fires the watches of this server. */
-  apply({ zxid, time, session, opcode, txns }: Transaction): TxnResult[] {
+  apply({ zxid, time, session, opcode, txns }: LoggedTransaction): TxnResult[] {
     const tx = new TreeTransaction(zxid, time)
     const results = txns.map(txn => make(this.tree, tx, txn))
     this.#zxid = zxid

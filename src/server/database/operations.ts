@@ -18,14 +18,14 @@ import { addWatchWithoutBody, multiReadWithBareErrors } from './keeper.ts'
 import * as reads from './reads.ts'
 import { RequestError } from './request-error.ts'
 import { isBefore, type Behaviour } from './version.ts'
-import type { Watcher } from './watches.ts'
+import type { WatchingConnection } from './watches.ts'
 import * as writes from './writes.ts'
 
 /** The session that sent a request. */
 interface Caller {
   session: bigint
   identities: readonly Id[]
-  watcher: Watcher
+  watcher: WatchingConnection
 }
 
 /** What a request needs: only this server ('read'), the leader ('write', 'close'), or to have caught up ('sync'). */

@@ -17,12 +17,12 @@ import type { Database } from './database.ts'
 import { RequestError } from './request-error.ts'
 import { statOf, type Node } from './tree.ts'
 import type { Behaviour } from './version.ts'
-import type { Watcher } from './watches.ts'
+import type { WatchingConnection } from './watches.ts'
 
 export interface ReadContext {
   database: Database
   identities: readonly Id[]
-  watcher: Watcher
+  watcher: WatchingConnection
   settings: { readonly behaviour: Behaviour }
 }
 

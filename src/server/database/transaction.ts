@@ -88,7 +88,7 @@ export class TreeTransaction {
 }
 
 /** A transaction as the servers of an ensemble log it (TxnHeader, and the record after it). */
-export interface Transaction {
+export interface LoggedTransaction {
   readonly zxid: bigint
   /** Milliseconds since 1970. */
   readonly time: number

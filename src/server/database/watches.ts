@@ -6,7 +6,7 @@ import type { TreeChange } from './transaction.ts'
 import type { Behaviour } from './version.ts'
 
 /** A connection that has set a watch (Watcher). */
-export interface Watcher {
+export interface WatchingConnection {
   readonly sessionId: bigint
   /**
    * Sends an event.
@@ -19,13 +19,13 @@ export interface Watcher {
 export type Mode = 'once' | 'persistent' | 'recursive'
 
 class WatchTable {
-  readonly #byPath = new SweepingMap<Map<Watcher, ReadonlySet<Mode>>>()
+  readonly #byPath = new SweepingMap<Map<WatchingConnection, ReadonlySet<Mode>>>()
   /**
    * The watched paths by connection. A connection stays here until `forget`, even if it has no watch any more
    * (WatchManager.watch2Paths). With separate watches, a connection is also removed when a request removes its last
    * watch.
    */
-  readonly #byWatcher = new Map<Watcher, SweepingMap<ReadonlySet<Mode>>>()
+  readonly #byWatcher = new Map<WatchingConnection, SweepingMap<ReadonlySet<Mode>>>()
   readonly #separate: boolean
   #recursiveCount = 0
 
@@ -37,13 +37,13 @@ class WatchTable {
     this.#separate = separate
   }
 
-  add(path: string, watcher: Watcher, mode: Mode): void {
+  add(path: string, watcher: WatchingConnection, mode: Mode): void {
     const modes = this.#separate ? this.#modesOf(path, watcher) : NO_MODES
     this.#set(path, watcher, plus(modes, mode))
   }
 
   /** Removes the watches of a mode, or of all modes. Returns false if there were none. */
-  remove(path: string, watcher: Watcher, mode?: Mode): boolean {
+  remove(path: string, watcher: WatchingConnection, mode?: Mode): boolean {
     const modes = this.#modesOf(path, watcher)
     const left = mode === undefined ? NO_MODES : minus(modes, mode)
     if (left.size === modes.size) return false
@@ -53,19 +53,19 @@ class WatchTable {
   }
 
   /** Returns true if the connection has a watch of a mode, or of any mode. */
-  has(path: string, watcher: Watcher, mode?: Mode): boolean {
+  has(path: string, watcher: WatchingConnection, mode?: Mode): boolean {
     const modes = this.#modesOf(path, watcher)
     return mode === undefined ? modes.size > 0 : modes.has(mode)
   }
 
-  #modesOf(path: string, watcher: Watcher): ReadonlySet<Mode> {
+  #modesOf(path: string, watcher: WatchingConnection): ReadonlySet<Mode> {
     return this.#byPath.get(path)?.get(watcher) ?? NO_MODES
   }
 
-  #set(path: string, watcher: Watcher, modes: ReadonlySet<Mode>): void {
+  #set(path: string, watcher: WatchingConnection, modes: ReadonlySet<Mode>): void {
     const before = this.#modesOf(path, watcher)
     this.#recursiveCount += Number(modes.has('recursive')) - Number(before.has('recursive'))
-    const watchers = this.#byPath.get(path) ?? new Map<Watcher, ReadonlySet<Mode>>()
+    const watchers = this.#byPath.get(path) ?? new Map<WatchingConnection, ReadonlySet<Mode>>()
     const paths = this.#byWatcher.get(watcher) ?? new SweepingMap<ReadonlySet<Mode>>()
     // Deleted first, because a replaced watch becomes the last one.
     watchers.delete(watcher)
@@ -79,7 +79,7 @@ class WatchTable {
     else this.#byPath.delete(path)
   }
 
-  forget(watcher: Watcher): void {
+  forget(watcher: WatchingConnection): void {
     for (const [path] of [...(this.#byWatcher.get(watcher) ?? [])]) this.#set(path, watcher, NO_MODES)
     this.#byWatcher.delete(watcher)
   }
@@ -90,9 +90,9 @@ class WatchTable {
     path: string,
     acl: readonly ACL[],
     zxid: bigint,
-    notified?: ReadonlySet<Watcher>,
-  ): ReadonlySet<Watcher> {
-    const watchers = new Set<Watcher>()
+    notified?: ReadonlySet<WatchingConnection>,
+  ): ReadonlySet<WatchingConnection> {
+    const watchers = new Set<WatchingConnection>()
     for (const [watcher, modes] of [...(this.#byPath.get(path) ?? [])]) {
       // A recursive watch gets an event for each child, so NodeChildrenChanged would report the same change again.
       if (modes.size === 1 && modes.has('recursive') && type === eventTypes.NodeChildrenChanged) continue
@@ -117,11 +117,11 @@ class WatchTable {
     return this.#byPath.size
   }
 
-  get watchers(): ReadonlyMap<Watcher, Iterable<readonly [path: string, unknown]>> {
+  get watchers(): ReadonlyMap<WatchingConnection, Iterable<readonly [path: string, unknown]>> {
     return this.#byWatcher
   }
 
-  get entries(): { path: string; watcher: Watcher; modes: ReadonlySet<Mode> }[] {
+  get entries(): { path: string; watcher: WatchingConnection; modes: ReadonlySet<Mode> }[] {
     return [...this.#byPath].flatMap(([path, watchers]) =>
       [...watchers].map(([watcher, modes]) => ({ path, watcher, modes })),
     )
@@ -143,7 +143,7 @@ export class Watches {
    * Adds a persistent watch.
    * @throws JuteError if the mode does not exist
    */
-  add(path: string, watcher: Watcher, mode: number): void {
+  add(path: string, watcher: WatchingConnection, mode: number): void {
     const name = modeNames.get(mode)
     if (name === undefined) throw new JuteError(`there is no watch mode ${mode}`)
     this.data.add(path, watcher, name)
@@ -155,7 +155,7 @@ export class Watches {
    * @throws RequestError NOWATCHER if there is no such watch
    * @throws JuteError if the type does not exist
    */
-  remove(path: string, watcher: Watcher, type: number): void {
+  remove(path: string, watcher: WatchingConnection, type: number): void {
     const { tables, mode } = this.#selection(type)
     const removed = tables.filter(table => table.remove(path, watcher, mode))
     if (removed.length === 0) throw new RequestError('NOWATCHER')
@@ -165,13 +165,13 @@ export class Watches {
    * Throws NOWATCHER if this connection has no such watch. 3.8 also accepts a watch of another client
    * (WatchManager.containsWatcher).
    */
-  requireWatch(path: string, watcher: Watcher, type: number): void {
+  requireWatch(path: string, watcher: WatchingConnection, type: number): void {
     const { tables, mode } = this.#selection(type)
     const isSet = (table: WatchTable) => (this.#separate ? table.has(path, watcher, mode) : table.isWatched(path))
     if (!tables.some(isSet)) throw new RequestError('NOWATCHER')
   }
 
-  forget(watcher: Watcher): void {
+  forget(watcher: WatchingConnection): void {
     this.data.forget(watcher)
     this.children.forget(watcher)
   }

@@ -50,7 +50,7 @@ export class Election {
       return
     }
     const before = this.#ballot.vote
-    const { ballot, tell } = counted(this.#ballot, from.core.id, notification, this.#network.favourite)
+    const { ballot, tell } = counted(this.#ballot, from.core.id, notification, this.#network.preferredLeader)
     this.#ballot = ballot
     this.#peer.electionEpoch = ballot.electionEpoch
     if (isVoter && tell === 'all') this.announce()

@@ -129,7 +129,7 @@ export class Ensemble implements Cluster {
 
   /** A server leads from now on. */
   onLeader(): void {
-    this.network.favourite = undefined
+    this.network.preferredLeader = undefined
     for (const { resolve } of this.#pending.splice(0)) resolve()
   }
 
@@ -177,16 +177,16 @@ export class Ensemble implements Cluster {
     this.#leading?.leading?.setCounter(path, next)
   }
 
-  elect(favourite?: Peer): Promise<void> {
+  elect(preferredLeader?: Peer): Promise<void> {
     const elected = new Promise<void>((resolve, reject) => this.#pending.push({ resolve, reject }))
     // A test need not await the promise: its rejection must not be reported as unhandled.
     elected.catch(() => undefined)
     if (this.isClosed) this.#rejectPending()
-    this.network.favourite = favourite?.core.id
+    this.network.preferredLeader = preferredLeader?.core.id
     const leading = this.#leading
     this.network.turn(() => {
-      if (leading !== undefined) leading.look()
-      else for (const peer of this.peers) if (peer.core.isRunning) peer.look()
+      if (leading !== undefined) leading.startElection()
+      else for (const peer of this.peers) if (peer.core.isRunning) peer.startElection()
     })
     return elected
   }
@@ -199,13 +199,13 @@ export class Ensemble implements Cluster {
   setCut(peer: Peer, cut: Cut): void {
     const isNew = cut !== peer.cut
     peer.cut = cut
-    if (isNew) this.#onReachable([peer])
+    if (isNew) this.#announceAgain([peer])
   }
 
   /** @param groups one for each server. Default: all servers reach each other */
   part(groups: readonly (readonly Peer[])[] = []): void {
     this.network.part(groups)
-    this.#onReachable(this.peers)
+    this.#announceAgain(this.peers)
   }
 
   pause(cores: readonly ServerCore[]): void {
@@ -221,16 +221,16 @@ export class Ensemble implements Cluster {
     this.network.turn(() => {
       for (const { core } of paused) core.resume()
       for (const peer of paused) peer.onResumed()
-      this.#onReachable(paused)
+      this.#announceAgain(paused)
     })
     // A callback can have ended or paused the leader again.
     for (const { core, leading } of paused) if (!core.isPaused) leading?.leader?.resume()
   }
 
   /** Lets servers notice that others can reach them which could not. */
-  #onReachable(changed: readonly Peer[]): void {
+  #announceAgain(changed: readonly Peer[]): void {
     this.network.turn(() => {
-      for (const peer of this.peers) peer.onReachable(changed)
+      for (const peer of this.peers) peer.announceAgain(changed)
       this.network.flush()
     })
   }
@@ -250,7 +250,7 @@ export class Ensemble implements Cluster {
     if (!this.#isRunning) this.#tick()
     for (const peer of started) peer.start()
     this.network.turn(() => {
-      for (const peer of started) peer.look(wait)
+      for (const peer of started) peer.startElection(wait)
     })
   }
 

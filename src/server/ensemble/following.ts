@@ -36,14 +36,14 @@ export class Following {
   }
 
   /** The silence of a leader whose process was stopped does not count. */
-  excuse(): void {
+  resetSilence(): void {
     this.#lastMessageAt = this.#settings.clock.now()
   }
 
   tick(): void {
     const { clock, tickTime, syncLimit } = this.#settings
     const limit = this.#isUpToDate ? syncLimit : INIT_LIMIT * syncLimit
-    if (clock.now() - this.#lastMessageAt >= limit * tickTime) this.#peer.look()
+    if (clock.now() - this.#lastMessageAt >= limit * tickTime) this.#peer.startElection()
   }
 
   receive(content: MessageContent): void {
@@ -86,7 +86,7 @@ export class Following {
   #acceptEpoch(newEpoch: number): void {
     const peer = this.#peer
     // It has promised to follow no leader of an earlier epoch.
-    if (newEpoch < peer.acceptedEpoch) return peer.look()
+    if (newEpoch < peer.acceptedEpoch) return peer.startElection()
     peer.acceptedEpoch = newEpoch
     this.send({ kind: 'ackEpoch', zxid: peer.log.last, currentEpoch: peer.epoch })
   }

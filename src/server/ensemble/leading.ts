@@ -7,7 +7,7 @@ import { encodeState } from '../control/saved-state.ts'
 import type { TransactionCause } from '../database/database.ts'
 import { execute, handlerOf } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
-import { TreeTransaction, type Transaction } from '../database/transaction.ts'
+import { TreeTransaction, type LoggedTransaction } from '../database/transaction.ts'
 import { LeaderServer, type LeaderServerOwner } from './leader-server.ts'
 import type { Link, Network } from './network.ts'
 import type { Peer } from './peer.ts'
@@ -42,7 +42,7 @@ export class Leading implements LeaderServerOwner {
   readonly #settings: Settings
   readonly #learners = new Map<Peer, Learner>()
   readonly #startedAt: number
-  /** The epoch of this leader; undefined until a majority has told which epochs it knows. */
+  /** The epoch of this leader; undefined until a majority has sent which epochs it knows. */
   #epoch: number | undefined
   #isEpochAccepted = false
   #leader: LeaderServer | undefined
@@ -87,14 +87,14 @@ export class Leading implements LeaderServerOwner {
     // A leader checks its followers at each whole tick (Leader.lead).
     const isLate = this.#leader === undefined && clock.now() - this.#startedAt >= INIT_LIMIT * syncLimit * tickTime
     const isAlone = this.#leader !== undefined && isWhole && !this.#isMajority(() => true)
-    if (isLate || isAlone) this.#peer.look()
+    if (isLate || isAlone) this.#peer.startElection()
   }
 
   /** The process continues after a pause. Its own silence does not count as a loss of its followers. */
   onResumed(): void {
     for (const [peer, learner] of this.#learners) {
       learner.answeredAt = this.#settings.clock.now()
-      peer.excuseLeader()
+      peer.resetSilence()
       if (learner.acknowledged !== undefined) this.#send(peer, { kind: 'ping' })
     }
   }
@@ -164,7 +164,7 @@ export class Leading implements LeaderServerOwner {
       { leader: 0, zxid: peer.log.last, peerEpoch: peer.epoch },
     ]
     // What a majority may have committed would be lost.
-    if (from.isVoter && beats(theirs, mine)) return peer.look()
+    if (from.isVoter && beats(theirs, mine)) return peer.startElection()
     if (!this.#isMajority(each => each.zxid !== undefined)) return
     this.#isEpochAccepted = true
     peer.epoch = this.#epoch ?? peer.epoch
@@ -297,7 +297,7 @@ export class Leading implements LeaderServerOwner {
 
   /** Proposes a transaction of the leader to the servers that take part in elections. */
   onTransaction({ zxid, time, txns }: TreeTransaction, { session, opcode }: TransactionCause): void {
-    const transaction: Transaction = { zxid, time, session, ...this.#origin, opcode, txns }
+    const transaction: LoggedTransaction = { zxid, time, session, ...this.#origin, opcode, txns }
     this.#peer.log.push(transaction)
     this.#peer.counts.proposals++
     for (const [peer, { isForwarded }] of this.#learners)

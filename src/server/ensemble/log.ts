@@ -1,8 +1,8 @@
 // The transactions that a server has logged, the oldest first (FileTxnLog, and the committedLog of ZKDatabase).
-import type { Transaction } from '../database/transaction.ts'
+import type { LoggedTransaction } from '../database/transaction.ts'
 
 export class TransactionLog {
-  #entries: Transaction[] = []
+  #entries: LoggedTransaction[] = []
   /** The zxid of the transaction before the first one here. */
   #start: bigint
   readonly #kept: number
@@ -18,7 +18,7 @@ export class TransactionLog {
     return this.#entries.at(-1)?.zxid ?? this.#start
   }
 
-  push(transaction: Transaction): void {
+  push(transaction: LoggedTransaction): void {
     this.#entries.push(transaction)
   }
 
@@ -26,7 +26,7 @@ export class TransactionLog {
    * Returns the transactions after this one.
    * @throws Error if the log does not have it
    */
-  after(zxid: bigint): readonly Transaction[] {
+  after(zxid: bigint): readonly LoggedTransaction[] {
     if (this.floor(zxid) !== zxid) throw new Error(`the log has no transaction 0x${zxid.toString(16)}`)
     return this.#entries.slice(this.#countUpTo(zxid))
   }

@@ -7,7 +7,7 @@ export class Network {
   readonly peers: Peer[] = []
   readonly clock: Clock
   /** The server that wins the next election if no other has a longer log. */
-  favourite: number | undefined
+  preferredLeader: number | undefined
   readonly #onMessage: ((message: MemberMessage) => void) | undefined
   readonly #channels = new Map<string, Channel>()
   /** The group of each server, if the servers are parted. */

@@ -10,7 +10,7 @@ import type { MemberMode, MessageContent } from '../control/member-state.ts'
 import type { TxnResult } from '../database/database.ts'
 import { createsEphemeral, failed, type Outcome } from '../database/operations.ts'
 import { Sessions, type ServerSession } from '../database/sessions.ts'
-import type { Transaction } from '../database/transaction.ts'
+import type { LoggedTransaction } from '../database/transaction.ts'
 import { Election, FINALIZE_WAIT } from './election.ts'
 import type { Ensemble } from './ensemble.ts'
 import { Following } from './following.ts'
@@ -54,7 +54,7 @@ export class Peer implements Role {
   /** The epoch of the leader that the server leads or followed last. */
   epoch: number
   electionEpoch = 0
-  /** The sessions that have sent requests here since the leader was told last. */
+  /** The sessions that have sent requests here since the leader got the last report of them. */
   readonly touched = new Set<bigint>()
   readonly #ensemble: Ensemble
   #state: MemberMode = 'stopped'
@@ -111,7 +111,7 @@ export class Peer implements Role {
   // What the server does in the ensemble
 
   /** Looks for a leader. */
-  look(wait = FINALIZE_WAIT): void {
+  startElection(wait = FINALIZE_WAIT): void {
     this.#end()
     if (this.#state !== 'looking' && this.#state !== 'read-only') this.#enter('looking')
     const election = new Election(this, this.#ensemble.network, wait, vote => this.#onElected(vote))
@@ -132,7 +132,7 @@ export class Peer implements Role {
     }
     for (const { link } of early) link.close(this)
     const leader = network.peers.find(({ core }) => core.id === vote.leader)
-    if (leader?.core.isRunning !== true) this.look()
+    if (leader?.core.isRunning !== true) this.startElection()
     else this.#part = new Following(this, leader, network, settings)
   }
 
@@ -186,7 +186,7 @@ export class Peer implements Role {
     const part = this.#part
     if (part instanceof Leading) part.tick(isWhole)
     if (part instanceof Following) part.tick()
-    // An observer is not told when the others have elected a leader, so it asks again (FastLeaderElection.notTimeout).
+    // An observer gets no message when the others have elected a leader, so it asks again (FastLeaderElection.notTimeout).
     if (part instanceof Election && isWhole) part.announce()
     if (this.#mustServeReads) this.#serveReads()
   }
@@ -211,7 +211,7 @@ export class Peer implements Role {
   }
 
   /** These servers can be reached that could not. If this one is among them, it can reach all others. */
-  onReachable(servers: readonly Peer[]): void {
+  announceAgain(servers: readonly Peer[]): void {
     if (this.#part instanceof Election) this.#part.announce(servers.includes(this) ? undefined : servers)
   }
 
@@ -220,8 +220,8 @@ export class Peer implements Role {
     if (this.#part instanceof Leading || this.#part instanceof Election) this.#part.onResumed()
   }
 
-  excuseLeader(): void {
-    if (this.#part instanceof Following) this.#part.excuse()
+  resetSilence(): void {
+    if (this.#part instanceof Following) this.#part.resetSilence()
   }
 
   // Messages of other servers
@@ -239,11 +239,11 @@ export class Peer implements Role {
   }
 
   #onVote(from: Peer, notification: Notification): void {
-    const { favourite } = this.#ensemble.network
+    const { preferredLeader } = this.#ensemble.network
     const isLooking = notification.state === 'looking'
     // A server that does not lead yet does not wait for followers in vain.
-    const isOutvoted = this.#vote !== undefined && isLooking && beats(notification, this.#vote, favourite)
-    if (isOutvoted && this.leading !== undefined && this.leading.leader === undefined) this.look()
+    const isOutvoted = this.#vote !== undefined && isLooking && beats(notification, this.#vote, preferredLeader)
+    if (isOutvoted && this.leading !== undefined && this.leading.leader === undefined) this.startElection()
     if (this.#part instanceof Election) this.#part.onVote(from, notification)
     else if (isLooking) this.#sendVote(from)
   }
@@ -266,7 +266,7 @@ export class Peer implements Role {
     const part = this.#part
     this.#early = this.#early.filter(each => each.link !== link)
     if (part instanceof Leading) part.onClosed(link)
-    if (part instanceof Following && part.owns(link)) this.look()
+    if (part instanceof Following && part.owns(link)) this.startElection()
   }
 
   // The data
@@ -290,7 +290,7 @@ export class Peer implements Role {
     this.log.trim(this.applied)
   }
 
-  #apply(transaction: Transaction): void {
+  #apply(transaction: LoggedTransaction): void {
     const { zxid, session, cxid, server, opcode, txns } = transaction
     this.applied = zxid
     for (const txn of txns) if (txn.type === 'createSession') this.sessions.restore(session, txn.password, txn.timeout)

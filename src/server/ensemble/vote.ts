@@ -11,7 +11,7 @@ export interface Vote {
   readonly peerEpoch: number
 }
 
-/** What a server tells the others in an election, or answers when it is asked who leads. */
+/** What a server sends to the others in an election, or answers when it is asked which server leads. */
 export interface Notification extends Vote {
   /** The number of the election. A server takes part in one at a time. */
   readonly electionEpoch: number
@@ -31,24 +31,24 @@ export interface Ballot {
 
 /**
  * Returns true if the first vote wins: the later epoch, or else the longer log, or else the greater number.
- * @param favourite the number that counts as the greatest
+ * @param preferredLeader the number that counts as the greatest
  */
-export function beats(a: Vote, b: Vote, favourite?: number): boolean {
+export function beats(a: Vote, b: Vote, preferredLeader?: number): boolean {
   if (a.peerEpoch !== b.peerEpoch) return a.peerEpoch > b.peerEpoch
   if (a.zxid !== b.zxid) return a.zxid > b.zxid
-  const rank = ({ leader }: Vote) => (leader === favourite ? Infinity : leader)
+  const rank = ({ leader }: Vote) => (leader === preferredLeader ? Infinity : leader)
   return rank(a) > rank(b)
 }
 
 /**
- * Returns the ballot after a notification of a voter, and which servers must be told of the vote.
+ * Returns the ballot after a notification of a voter, and which servers must get the vote.
  * @param from the number of the voter
  */
 export function counted(
   ballot: Ballot,
   from: number,
   notification: Notification,
-  favourite?: number,
+  preferredLeader?: number,
 ): { ballot: Ballot; tell: 'all' | 'sender' | 'none' } {
   const { electionEpoch, own, vote, received } = ballot
   const { state, electionEpoch: theirs } = notification
@@ -56,7 +56,7 @@ export function counted(
   if (theirs < electionEpoch) return { ballot, tell: 'sender' }
   const isNew = theirs > electionEpoch
   const best = isNew ? own : vote
-  const next = beats(notification, best, favourite) ? voteOf(notification) : best
+  const next = beats(notification, best, preferredLeader) ? voteOf(notification) : best
   const kept = isNew ? new Map([...received].filter(([, each]) => each.state !== 'looking')) : received
   const after = withNotification({ electionEpoch: theirs, own, vote: next, received: kept }, from, notification)
   if (isNew || next !== best) return { ballot: after, tell: 'all' }

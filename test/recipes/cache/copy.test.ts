@@ -2,15 +2,15 @@
 import { expect } from 'chai'
 import { statOf as newStat } from '../../support/scripted-server.ts'
 import { oneOf, seed, seededRandom } from '../../support/seeded-random.ts'
-import { Content, nodeOf } from '../../../src/recipes/cache/content.ts'
-import { Copy, type NodeRecord } from '../../../src/recipes/cache/copy.ts'
+import { KeptData, nodeOf } from '../../../src/recipes/cache/content.ts'
+import { TreeCopy, type NodeRecord } from '../../../src/recipes/cache/copy.ts'
 import type { DataCodec } from '../../../src/recipes/call/codec.ts'
 import { parentOf } from '../../../src/protocol/index.ts'
 import type { Stat } from '../../../src/index.ts'
 
 const record = (data: string | undefined = 'data', stat = ''): NodeRecord => ({ stat, data, codec: undefined })
 
-const pathsOf = (copy: Copy, path = copy.path): string[] => copy.below(path).map(([each]) => each)
+const pathsOf = (copy: TreeCopy, path = copy.path): string[] => copy.below(path).map(([each]) => each)
 
 describe('what a cache keeps of a node', () => {
   const extremes: Partial<Stat>[] = [
@@ -28,7 +28,7 @@ describe('what a cache keeps of a node', () => {
       for (const each of extremes)
         for (const data of [null, Buffer.alloc(0), allBytes, Buffer.alloc(100_000, 'x')]) {
           const stat = newStat(each)
-          const kept = new Content(() => true, codec).record('/a', stat, data)
+          const kept = new KeptData(() => true, codec).record('/a', stat, data)
           const node = nodeOf('/a', kept)
           expect(node).to.deep.equal({ path: '/a', data, stat })
           node.data?.fill(0)
@@ -38,7 +38,7 @@ describe('what a cache keeps of a node', () => {
 
   it('leaves out the data that its options do not want, without a call of the codec', () => {
     const fail = () => expect.fail('the codec was called')
-    const content = new Content((path, stat) => path === '/a' && stat.version > 0, { encode: fail, decode: fail })
+    const content = new KeptData((path, stat) => path === '/a' && stat.version > 0, { encode: fail, decode: fail })
     expect(nodeOf('/b', content.record('/b', newStat({ version: 1 }), allBytes)).data).to.equal(undefined)
     expect(nodeOf('/a', content.record('/a', newStat({ version: 0 }), null)).data).to.equal(undefined)
     expect(nodeOf('/a', content.record('/a', newStat({ version: 1 }), null)).data).to.equal(null)
@@ -46,7 +46,7 @@ describe('what a cache keeps of a node', () => {
 
   it('decodes with the codec that has encoded, whatever codec a later cache has', () => {
     const codec = { encode: () => Buffer.from('short'), decode: () => Buffer.from('long') }
-    const kept = new Content(() => true, codec).record('/a', newStat({}), allBytes)
+    const kept = new KeptData(() => true, codec).record('/a', newStat({}), allBytes)
     expect(kept.data).to.equal('short')
     expect(nodeOf('/a', kept).data?.toString()).to.equal('long')
   })
@@ -58,12 +58,12 @@ describe('a copy of a tree', () => {
     const names = ['a', 'b', 'ü', '節', 'a-long-name'.repeat(20)]
     const root = oneOf(random, ['/', '/root', '/two/names'])
     const under = root === '/' ? '' : root
-    const copy = new Copy(root)
+    const copy = new TreeCopy(root)
     const expected = new Map<string, NodeRecord>()
     const randomPath = () =>
       under + Array.from({ length: Math.floor(5 * random()) }, () => `/${oneOf(random, names)}`).join('') || '/'
     const childrenOf = (path: string) => [...expected.keys()].filter(each => each !== root && parentOf(each) === path)
-    const check = (each: Copy, nodes: ReadonlyMap<string, NodeRecord>) => {
+    const check = (each: TreeCopy, nodes: ReadonlyMap<string, NodeRecord>) => {
       const found = each.below(root)
       expect([each.size, found.length]).to.deep.equal([nodes.size, nodes.size])
       for (const [path, kept] of found) if (nodes.get(path) !== kept) expect.fail(`${path} has another record`)
@@ -73,7 +73,7 @@ describe('a copy of a tree', () => {
         known.add(path)
       }
     }
-    let earlier: [Copy, Map<string, NodeRecord>] = [copy.clone(), new Map<string, NodeRecord>()]
+    let earlier: [TreeCopy, Map<string, NodeRecord>] = [copy.clone(), new Map<string, NodeRecord>()]
     for (let i = 0; i < 20_000; i++) {
       const path = randomPath()
       if (random() < 0.4) {
@@ -94,7 +94,7 @@ describe('a copy of a tree', () => {
         expect(children?.sort()).to.deep.equal(childrenOf(each).sort())
         expect(copy.hasChildren(each)).to.equal(children !== undefined && children.length > 0)
       }
-      const fresh = new Copy(root)
+      const fresh = new TreeCopy(root)
       for (const [each, kept] of copy.below(root)) fresh.set(each, kept)
       expect(fresh.bytes, 'the bytes do not depend on the changes before').to.equal(copy.bytes)
       earlier = [copy.clone(), new Map(expected)]
@@ -115,7 +115,7 @@ describe('a copy of a tree', () => {
   ]
   for (const [nodes, bytes] of sizes)
     it(`has each of ${nodes} children with ${bytes} bytes of data, and none after their deletion`, () => {
-      const copy = new Copy('/')
+      const copy = new TreeCopy('/')
       copy.set('/', record())
       const { bytes: before } = copy
       const data = 'x'.repeat(bytes)

@@ -8,8 +8,8 @@ import {
   type aheadOf,
   type formerOf,
   type needsList,
-  type Seen,
-  type SeenAhead,
+  type TicketState,
+  type StatesAhead,
 } from '../../../src/recipes/locks/ticket.ts'
 import { blocksAlways, turnOf, type Ahead } from '../../../src/recipes/queue/turn.ts'
 
@@ -34,7 +34,7 @@ interface Waiter {
   ahead: Ahead | undefined
   /** True if a read or a list is in flight. */
   isBusy: boolean
-  readonly seen: Map<string, Seen>
+  readonly seen: Map<string, TicketState>
   /** Tickets that the server notifies this waiter of. */
   readonly watched: Set<string>
   readonly inbox: Message[]
@@ -164,7 +164,7 @@ export class TicketModel {
       this.#request(waiter, { is: 'read', released: this.#released })
   }
 
-  #seen({ seen }: Waiter, { predecessor, second = '' }: Ahead): SeenAhead {
+  #seen({ seen }: Waiter, { predecessor, second = '' }: Ahead): StatesAhead {
     return { predecessor: seen.get(predecessor) ?? 'there', second: seen.get(second) ?? 'there' }
   }
 

@@ -12,7 +12,7 @@ import {
   releasedAs,
   releasedIn,
   ticketName,
-  type Seen,
+  type TicketState,
 } from '../../../src/recipes/locks/ticket.ts'
 import { turnOf } from '../../../src/recipes/queue/turn.ts'
 import { TicketModel, type TicketRules } from './ticket-model.ts'
@@ -96,13 +96,13 @@ describe('a ticket', () => {
 
   it('has no ticket ahead any more when the only one is gone', () => {
     const ahead = { predecessor: t(4), second: undefined }
-    const now = (predecessor: Seen) => aheadNow(ahead, { predecessor, second: 'there' }, 2)
+    const now = (predecessor: TicketState) => aheadNow(ahead, { predecessor, second: 'there' }, 2)
     expect([now('left'), now('missing'), now('there')]).to.deep.equal([undefined, undefined, { predecessor: t(4) }])
   })
 
   it('waits for the second ticket ahead if the nearest one leaves before it', () => {
     const ahead = { predecessor: t(4), second: t(3) }
-    const now = (second: Seen, released = -1) => aheadNow(ahead, { predecessor: 'left', second }, released)
+    const now = (second: TicketState, released = -1) => aheadNow(ahead, { predecessor: 'left', second }, released)
     expect(now('there', 1)).to.deep.equal({ predecessor: t(3), second: t(2) })
     expect(now('there', 2)).to.deep.equal({ predecessor: t(3), second: undefined })
     for (const second of ['left', 'missing'] as const) {
@@ -113,7 +113,7 @@ describe('a ticket', () => {
 
   it('learns from the directory whether the nearest ticket ahead is the head, when the second one leaves', () => {
     const ahead = { predecessor: t(4), second: t(3) }
-    const now = (second: Seen, released = -1) => aheadNow(ahead, { predecessor: 'there', second }, released)
+    const now = (second: TicketState, released = -1) => aheadNow(ahead, { predecessor: 'there', second }, released)
     expect(now('left', 3)).to.deep.equal({ predecessor: t(4) })
     expect(now('missing', 3)).to.deep.equal({ predecessor: t(4) })
     expect(now('left', 2)).to.deep.equal({ predecessor: t(4), second: undefined })
