@@ -26,7 +26,7 @@ const HOLDER_PATIENCE = 1 / 8
 const WAITER_PATIENCE = 1 / 3
 
 /**
- * The question is answered after all requests before it. So while the leader must be asked, few enough are in flight that
+ * The probe is answered after all requests before it. So while the leader must be asked, few enough are in flight that
  * they delay it by this share of the session timeout at most. A lease needs three answers in a row: see life/lease.ts.
  */
 const DELAY_SHARE = 1 / 32
@@ -38,11 +38,11 @@ const DELAY_SHARE = 1 / 32
 const WRITE = [{ type: opcodes.check, body: { path: '/', version: -1 } }]
 const NO_PROOF: readonly number[] = [errnos.SESSIONEXPIRED, errnos.SESSIONMOVED]
 
-/** See {@link Question.ahead}. */
+/** See {@link Probe.ahead}. */
 const NONE = -1
 
 /** What was asked on one connection. */
-interface Question {
+interface Probe {
   readonly connection: Connection
   isPending: boolean
   /** When the last request to the leader was sent. */
@@ -54,26 +54,26 @@ interface Question {
    * in which the leader had nothing to answer.
    */
   askedAt: number
-  /** When the last question was answered. */
+  /** When the last probe was answered. */
   answeredAt: number
-  /** The earliest time of the next question. */
+  /** The earliest time of the next probe. */
   notBefore: number
   /** Bounds the requests in flight. */
   readonly window: Window
-  /** When the last reply arrived that was not to a question. */
+  /** When the last reply arrived that was not to a probe. */
   repliedAt: number
 }
 
 export class LeaderCheck {
   readonly #session: Session
   readonly #settings: LeaderCheckSettings
-  #question: Question | undefined
+  #probe: Probe | undefined
   /** The client is about to leave. But after a stall the answer may already be in the socket buffer, so wait one turn. */
-  #isSuspicious = false
+  #isAboutToLeave = false
   /** The calls that wait until the leader has confirmed the session. */
   readonly #waiting = new Set<() => void>()
   /** The number of things that the session is about to hold. */
-  #awaited = 0
+  #aboutToHold = 0
 
   constructor(session: Session, settings: LeaderCheckSettings) {
     this.#session = session
@@ -111,10 +111,10 @@ export class LeaderCheck {
   keepConfirmed(): () => void {
     if (!this.#settings.asksLeader) return () => undefined
     const { requests } = this.#session
-    this.#awaited++
+    this.#aboutToHold++
     this.#beat()
     return () => {
-      this.#awaited--
+      this.#aboutToHold--
       requests.sendQueued()
     }
   }
@@ -140,16 +140,16 @@ export class LeaderCheck {
     // The lease may have ended, for which requests had to wait.
     requests.sendQueued()
     if (connection === undefined || !this.#isNeeded) return Infinity
-    const question = this.#questionOn(connection)
+    const probe = this.#probeOn(connection)
     const now = this.#settings.clock.now()
-    const leaveIn = this.#leaveIn(question, now)
-    if (leaveIn <= 0) return this.#leave()
-    this.#isSuspicious = false
-    if (question.isPending) return leaveIn
-    const askIn = Math.max(lease.mustAskAt, question.notBefore) - now
+    const leaveIn = this.#leaveIn(probe, now)
+    if (leaveIn <= 0) return this.#leaveServer()
+    this.#isAboutToLeave = false
+    if (probe.isPending) return leaveIn
+    const askIn = Math.max(lease.mustAskAt, probe.notBefore) - now
     if (askIn > 0) return Math.min(askIn, leaveIn)
-    void this.#ask(question)
-    return this.#leaveIn(question, now)
+    void this.#ask(probe)
+    return this.#leaveIn(probe, now)
   }
 
   // Called by the connection, for all requests
@@ -157,11 +157,11 @@ export class LeaderCheck {
   /** Returns false if a request must wait, because it would delay the answer of the leader. */
   takes(connection: Connection, request: Request): boolean {
     if (!this.#isNeeded) return true
-    const { window, isPending, repliedAt } = this.#questionOn(connection)
+    const { window, isPending, repliedAt } = this.#probeOn(connection)
     const { lease } = this.#session
     if (!window.takes(request, connection.inFlight, lease.isHeld)) return false
     if (!lease.isHeld || lease.expired) return true
-    // The answer is late. The next question follows it at once, and must not find more requests before it.
+    // The answer is late. The next probe follows it at once, and must not find more requests before it.
     if (isPending && connection.inFlight > 1 && lease.confirmedFor() <= 0) return false
     if (!window.isSlow) return true
     // Each reply takes long. So the next request waits until the lease outlasts its reply and the answer behind it, or
@@ -170,29 +170,29 @@ export class LeaderCheck {
   }
 
   onSent(connection: Connection, request: Request): void {
-    if (this.#question?.connection === connection) this.#question.window.onSent(request, connection.inFlight)
+    if (this.#probe?.connection === connection) this.#probe.window.onSent(request, connection.inFlight)
   }
 
   onReply(connection: Connection, request: Request, now: number): void {
-    const question = this.#question
-    if (question?.connection !== connection) return
-    if (question.ahead === 0) {
-      question.ahead = NONE
-      return question.window.forget(request)
+    const probe = this.#probe
+    if (probe?.connection !== connection) return
+    if (probe.ahead === 0) {
+      probe.ahead = NONE
+      return probe.window.forget(request)
     }
-    question.window.onReply(request, now)
-    question.repliedAt = now
+    probe.window.onReply(request, now)
+    probe.repliedAt = now
     // The time behind requests of our own says nothing of the leader.
-    if (question.ahead !== NONE && --question.ahead === 0) question.askedAt += now - question.sentAt
+    if (probe.ahead !== NONE && --probe.ahead === 0) probe.askedAt += now - probe.sentAt
   }
 
   get #isNeeded(): boolean {
-    return this.#session.lease.isHeld || this.#awaited > 0 || this.#waiting.size > 0
+    return this.#session.lease.isHeld || this.#aboutToHold > 0 || this.#waiting.size > 0
   }
 
-  #questionOn(connection: Connection): Question {
-    if (this.#question?.connection !== connection)
-      this.#question = {
+  #probeOn(connection: Connection): Probe {
+    if (this.#probe?.connection !== connection)
+      this.#probe = {
         connection,
         isPending: false,
         sentAt: 0,
@@ -203,7 +203,7 @@ export class LeaderCheck {
         window: new Window(this.#session.timeout * DELAY_SHARE, connection.roundTrip),
         repliedAt: -Infinity,
       }
-    return this.#question
+    return this.#probe
   }
 
   /** Lets all waits for a confirmation end, because the session is confirmed or has ended. */
@@ -221,7 +221,7 @@ export class LeaderCheck {
    * is left saves a lock there. Each answer there renews the lease, so the client leaves again only after a longer wait.
    * If the lease has expired, there is nothing to save.
    */
-  #leaveIn({ connection, isPending, askedAt, ahead, window }: Question, now: number): number {
+  #leaveIn({ connection, isPending, askedAt, ahead, window }: Probe, now: number): number {
     const { lease, timeout } = this.#session
     if (lease.expired || !isPending) return Infinity
     const patience = timeout * (lease.isHeld ? HOLDER_PATIENCE : WAITER_PATIENCE)
@@ -230,44 +230,44 @@ export class LeaderCheck {
     return Math.max(lease.confirmedFor(), silentSince + patience - now)
   }
 
-  #leave(): number {
-    this.#isSuspicious = !this.#isSuspicious
-    if (this.#isSuspicious) return 0
-    this.#session.leave('the leader does not confirm the session')
+  #leaveServer(): number {
+    this.#isAboutToLeave = !this.#isAboutToLeave
+    if (this.#isAboutToLeave) return 0
+    this.#session.leaveServer('the leader does not confirm the session')
     return Infinity
   }
 
-  async #ask(question: Question): Promise<void> {
+  async #ask(probe: Probe): Promise<void> {
     const { requests, lease, timeout } = this.#session
-    const { connection } = question
+    const { connection } = probe
     const startedAt = this.#settings.clock.now()
-    question.isPending = true
-    question.askedAt = Math.min(question.askedAt + startedAt - question.answeredAt, startedAt)
+    probe.isPending = true
+    probe.askedAt = Math.min(probe.askedAt + startedAt - probe.answeredAt, startedAt)
     try {
       if (!lease.awaitsWrite) {
-        this.#countAhead(question)
+        this.#countAhead(probe)
         await requests.sendOn(connection, operations.sync, { path: '/' }, () => undefined)
       }
       if (lease.awaitsWrite) {
-        this.#countAhead(question)
+        this.#countAhead(probe)
         await this.#write(connection)
       }
     } catch {
       // The connection was lost, or the server refuses.
-      question.notBefore = startedAt + timeout * HOLDER_PATIENCE
+      probe.notBefore = startedAt + timeout * HOLDER_PATIENCE
     }
-    question.isPending = false
-    question.answeredAt = Math.max(this.#settings.clock.now(), question.notBefore)
+    probe.isPending = false
+    probe.answeredAt = Math.max(this.#settings.clock.now(), probe.notBefore)
     if (lease.confirmedFor() > 0) {
-      question.askedAt = Infinity
+      probe.askedAt = Infinity
       this.end()
     }
     this.#beat()
   }
 
-  #countAhead(question: Question): void {
-    question.sentAt = this.#settings.clock.now()
-    question.ahead = question.connection.inFlight
+  #countAhead(probe: Probe): void {
+    probe.sentAt = this.#settings.clock.now()
+    probe.ahead = probe.connection.inFlight
   }
 
   /** @throws Error if the session has ended, or belongs to another server */

@@ -378,7 +378,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   }
 
   /** Ends the connection, or the attempt at one, although it has not failed. The next attempt follows without a pause. */
-  leave(reason: string): void {
+  leaveServer(reason: string): void {
     if (this.#connection === undefined || this.#closing !== undefined) return
     this.#connection.destroy()
     this.hosts.onLeft()
@@ -387,7 +387,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   }
 
   /** Ends a connection that cannot be used. The next attempt follows after the pause of a failure. */
-  #abandon(reason: string): void {
+  #failConnection(reason: string): void {
     this.#connection?.destroy()
     this.onConnectionLost(connectionLoss(reason), temporary(reason))
   }
@@ -422,7 +422,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
     const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
     if (wasUsed || this.id === 0n) return this.#terminate('expired')
     this.#identity = new Identity(this.#settings)
-    this.#abandon('the session expired before it was authenticated')
+    this.#failConnection('the session expired before it was authenticated')
   }
 
   /** Runs SASL. The session counts as connected only afterwards, so that all requests wait. */
@@ -444,7 +444,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   #onReady(connection: Connection, readOnly: boolean): void {
     this.hosts.onConnected(readOnly)
     if (this.#closing === undefined && connection.version.lacks(this.watches.needed))
-      return this.#abandon('the server has no persistent watches')
+      return this.#failConnection('the server has no persistent watches')
     this.#credentials?.resend(connection)
     // Started after the credentials, because a ping may be due, and a server may require authentication before it.
     connection.startHeartbeat()

@@ -128,10 +128,10 @@ export class Requests {
 
   #sendWhile(connection: RequestSender, isNext: (request: Request) => boolean): void {
     for (const request of this.#backlog?.drain(isNext) ?? []) {
-      if (makeKnown(connection, request)) {
+      if (replaceIfLacking(connection, request)) {
         connection.send(request, this.#nextXid(), Infinity)
       } else {
-        request.fail('UNIMPLEMENTED', 'notSent', { detail: lacking(connection, request) })
+        request.fail('UNIMPLEMENTED', 'notSent', { detail: lackingDetail(connection, request) })
         this.#forget(request)
       }
     }
@@ -181,7 +181,7 @@ export class Requests {
    * Sends the request's fallback and all reads again on the next connection.
    */
   onUnknownOperation(connection: RequestSender, unknown: Request): void {
-    const detail = lacking(connection, unknown)
+    const detail = lackingDetail(connection, unknown)
     connection.version.onLacking(unknown)
     const again: Request[] = []
     for (const { request, fate } of connection.drainInFlight()) {
@@ -216,7 +216,7 @@ export class Requests {
       }
       const isDropped = isFirst && fate === 'unknown' && isLoss && request.details.fallback !== undefined
       const isUnknown = isDropped && version.onDropped(request)
-      request.fail(code, fate, { cause, detail: isUnknown ? droppedAgain(connection, request) : undefined })
+      request.fail(code, fate, { cause, detail: isUnknown ? droppedDetail(connection, request) : undefined })
       isFirst = false
     }
   }
@@ -251,8 +251,8 @@ export class Requests {
   #sendOrQueue(request: Request): void {
     const { maxRequestBytes } = this.#limits
     const { usableConnection: connection } = this.#owner
-    if (connection !== undefined && !makeKnown(connection, request))
-      return this.#refuse(request, 'UNIMPLEMENTED', lacking(connection, request))
+    if (connection !== undefined && !replaceIfLacking(connection, request))
+      return this.#refuse(request, 'UNIMPLEMENTED', lackingDetail(connection, request))
     const mustWait = this.#backlog?.isEmpty === false || connection?.takes(request) !== true
     try {
       if (!mustWait) connection.send(request, this.#nextXid(), maxRequestBytes)
@@ -309,16 +309,16 @@ export class Requests {
 }
 
 /** Replaces the operation by its fallback if the server lacks it. Returns false if there is no fallback. */
-const makeKnown = ({ version }: RequestSender, request: Request): boolean =>
+const replaceIfLacking = ({ version }: RequestSender, request: Request): boolean =>
   !version.lacks(request) || request.fallBack()
 
 /** Returns true also for an operation that the server lacks, because its fallback or its rejection need not wait. */
 const mayBeSent = (connection: RequestSender, request: Request): boolean =>
   connection.version.lacks(request) || connection.takes(request)
 
-const droppedAgain = ({ address }: RequestSender, { op, since }: Request): string =>
+const droppedDetail = ({ address }: RequestSender, { op, since }: Request): string =>
   `${hostPortOf(address)} has closed several connections in a row after a ${op.name}, which came with 3.${since}, ` +
   'so it seems not to know it; from now on an older operation is sent in its place'
 
-const lacking = ({ address }: RequestSender, { since, op }: Request): string =>
+const lackingDetail = ({ address }: RequestSender, { since, op }: Request): string =>
   `${hostPortOf(address)} has no ${op.name}${since > 0 ? `, which came with 3.${since}` : ''}`

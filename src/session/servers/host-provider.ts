@@ -11,7 +11,7 @@ import type { ConnectString } from './connect-string.ts'
 import { FailedAttempts, type AttemptFailure } from './failed-attempts.ts'
 import { HostList } from './hosts.ts'
 import { answering, HostSearch, writable, type Search } from './host-search.ts'
-import type { NewSrvHosts, SrvHosts, SrvHostsOwner } from './srv-hosts.ts'
+import type { NewSrvHosts, SrvHosts } from './srv-hosts.ts'
 
 /** The parts of a session that the provider uses. */
 export interface HostProviderOwner {
@@ -20,7 +20,7 @@ export interface HostProviderOwner {
   /** @param timeout how long the attempt may take, in milliseconds */
   dial(host: Address, timeout: number): void
   /** Ends the connection, or the attempt at one, and calls {@link HostProvider.dialNext} without a pause. */
-  leave(reason: string): void
+  leaveServer(reason: string): void
   /** Also called if the SRV records could not be looked up, so that there is no host to dial. */
   onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void
 }
@@ -47,7 +47,7 @@ export interface Servers extends Pick<ConnectString, 'hosts' | 'srv'> {
 
 const SERVERS_CHANGED = 'the list of servers has changed'
 
-export class HostProvider implements SrvHostsOwner {
+export class HostProvider {
   readonly #settings: HostProviderSettings
   readonly #owner: HostProviderOwner
   readonly #hosts: HostList
@@ -143,7 +143,7 @@ export class HostProvider implements SrvHostsOwner {
   /** Leaves the connection, which the server is about to close, and connects to the same host again at once. */
   reconnect(reason: string): void {
     this.#preferred = this.#current
-    this.#owner.leave(reason)
+    this.#owner.leaveServer(reason)
   }
 
   /**
@@ -218,7 +218,7 @@ export class HostProvider implements SrvHostsOwner {
       () => this.#hosts.allBut(this.#current),
       host => {
         this.#preferred = host
-        this.#owner.leave(`${hostPortOf(host)} takes writes`)
+        this.#owner.leaveServer(`${hostPortOf(host)} takes writes`)
       },
     )
   }
@@ -254,22 +254,27 @@ export class HostProvider implements SrvHostsOwner {
   }
 
   #replace(hosts: readonly Address[], fallback: readonly Address[] = []): void {
-    if (this.#hosts.replace(hosts, this.#current, fallback)) this.#owner.leave(SERVERS_CHANGED)
+    if (this.#hosts.replace(hosts, this.#current, fallback)) this.#owner.leaveServer(SERVERS_CHANGED)
   }
 
   // Called by the SrvHosts
 
+  /** True if it has a host to dial. */
   get hasHosts(): boolean {
     return this.#hosts.all.length > 0
   }
 
-  /** Uses the hosts as the list, or if the ensemble's configuration has named hosts, only as a fallback. */
+  /**
+   * Uses the hosts as the list, or if the ensemble's configuration has named hosts, only as a fallback.
+   * @param mayLeave true if the session leaves its present host when the list requires it
+   */
   onLookedUp(hosts: readonly Address[], mayLeave: boolean): void {
     if (this.#servers.configured !== undefined) this.#hosts.setFallback(hosts)
     else if (mayLeave) this.#replace(hosts)
     else this.#hosts.replace(hosts, undefined)
   }
 
+  /** There is no host to dial, because the lookup has failed. */
   onLookupFailed(cause: ZooKeeperError, failure: AttemptFailure): void {
     this.#owner.onConnectionLost(cause, failure)
   }

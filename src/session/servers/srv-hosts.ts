@@ -3,20 +3,9 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { ZooKeeperError } from '../../protocol/index.ts'
 import type { Address } from '../../transport/transport.ts'
-import type { AttemptFailure } from './failed-attempts.ts'
+import type { HostProvider } from './host-provider.ts'
 import type { SrvLookup } from './srv.ts'
 import { failureOfSystem } from './system-failures.ts'
-
-/** The parts of the provider of hosts that the SRV records use. */
-export interface SrvHostsOwner {
-  /** True if it has a host to dial. */
-  readonly hasHosts: boolean
-  dial(): void
-  /** @param mayLeave true if the session leaves its present host when the hosts of the records require it */
-  onLookedUp(hosts: readonly Address[], mayLeave: boolean): void
-  /** Called if there is no host to dial, because the lookup has failed. */
-  onLookupFailed(cause: ZooKeeperError, failure: AttemptFailure): void
-}
 
 interface SrvHostsSettings {
   clock: Clock
@@ -25,19 +14,19 @@ interface SrvHostsSettings {
 }
 
 /** Makes the SRV records of one session. */
-export type NewSrvHosts = (settings: SrvHostsSettings, owner: SrvHostsOwner) => SrvHosts
+export type NewSrvHosts = (settings: SrvHostsSettings, provider: HostProvider) => SrvHosts
 
 /** @param refreshInterval how often the records are looked up again while connected, in milliseconds */
 export const newSrvHosts =
   (lookUp: SrvLookup, refreshInterval: number): NewSrvHosts =>
-  (settings, owner) =>
-    new SrvHosts(lookUp, refreshInterval, settings, owner)
+  (settings, provider) =>
+    new SrvHosts(lookUp, refreshInterval, settings, provider)
 
 export class SrvHosts {
   readonly #lookUpSrv: SrvLookup
   readonly #refreshInterval: number
   readonly #settings: SrvHostsSettings
-  readonly #owner: SrvHostsOwner
+  readonly #provider: HostProvider
   /** The name in the connect string, or undefined if that names hosts now. */
   #name: string | undefined
   /** The number of lookups so far. */
@@ -49,11 +38,11 @@ export class SrvHosts {
   #refreshTimer: unknown
   #hasEnded = false
 
-  constructor(lookUp: SrvLookup, refreshInterval: number, settings: SrvHostsSettings, owner: SrvHostsOwner) {
+  constructor(lookUp: SrvLookup, refreshInterval: number, settings: SrvHostsSettings, provider: HostProvider) {
     this.#lookUpSrv = lookUp
     this.#refreshInterval = refreshInterval
     this.#settings = settings
-    this.#owner = owner
+    this.#provider = provider
   }
 
   /** Uses the records of this name from now on; none if it is undefined. */
@@ -71,24 +60,24 @@ export class SrvHosts {
     const isOver = () => this.#hasEnded || dial !== this.#dials
     try {
       const hosts = await this.#lookUp(name, timeout)
-      if (hosts !== undefined && this.#name === name && !isOver()) this.#owner.onLookedUp(hosts, false)
+      if (hosts !== undefined && this.#name === name && !isOver()) this.#provider.onLookedUp(hosts, false)
     } catch (cause) {
       if (isOver()) return
-      if (!this.#owner.hasHosts) {
+      if (!this.#provider.hasHosts) {
         const detail = `the SRV records of ${name} could not be looked up`
         const error = new ZooKeeperError('NOSERVER', { op: 'connect', fate: 'notSent', detail, cause })
-        this.#owner.onLookupFailed(error, failureOfSystem(cause as Error))
+        this.#provider.onLookupFailed(error, failureOfSystem(cause as Error))
         return
       }
     }
-    if (!isOver()) this.#owner.dial()
+    if (!isOver()) this.#provider.dial()
   }
 
   /** Looks up the records again, and leaves the present host if their hosts require it. Ignores a failure. */
   refresh(): void {
     const name = this.#name
     const replace = (hosts: readonly Address[] | undefined) => {
-      if (hosts !== undefined && !this.#hasEnded && this.#name === name) this.#owner.onLookedUp(hosts, true)
+      if (hosts !== undefined && !this.#hasEnded && this.#name === name) this.#provider.onLookedUp(hosts, true)
     }
     this.#lookUp(name, this.#settings.attemptTimeout)
       .then(replace, () => undefined)

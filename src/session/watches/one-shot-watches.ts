@@ -46,32 +46,33 @@ export const serverTables: readonly ServerTable[] = ['data', 'children']
 export const tableOf = (kind: WatchKind): ServerTable => (kind === 'children' ? 'children' : 'data')
 
 /** Some watches, oldest first. Usually there is one, so only several are in a Set. */
-type Few = Watch | Set<Watch> | undefined
+type OneOrMore = Watch | Set<Watch> | undefined
 
-const plus = (few: Few, watch: Watch): Few => {
-  if (few === undefined) return watch
-  return few instanceof Set ? few.add(watch) : new Set([few, watch])
+const plus = (watches: OneOrMore, watch: Watch): OneOrMore => {
+  if (watches === undefined) return watch
+  return watches instanceof Set ? watches.add(watch) : new Set([watches, watch])
 }
 
-const minus = (few: Few, watch: Watch): Few => {
-  if (!(few instanceof Set)) return few === watch ? undefined : few
-  few.delete(watch)
-  return few.size === 0 ? undefined : few
+const minus = (watches: OneOrMore, watch: Watch): OneOrMore => {
+  if (!(watches instanceof Set)) return watches === watch ? undefined : watches
+  watches.delete(watch)
+  return watches.size === 0 ? undefined : watches
 }
 
-const listOf = (few: Few): readonly Watch[] => {
-  if (few === undefined) return NONE
-  return few instanceof Set ? [...few] : [few]
+const listOf = (watches: OneOrMore): readonly Watch[] => {
+  if (watches === undefined) return NONE
+  return watches instanceof Set ? [...watches] : [watches]
 }
 
 /** Returns the kinds of armed watches, each once. */
-const kindsOf = (few: Few): Iterable<WatchKind> => new Set(listOf(few).flatMap(({ armed }) => armed ?? []))
+const kindsOf = (watches: OneOrMore): Iterable<WatchKind> =>
+  new Set(listOf(watches).flatMap(({ armed }) => armed ?? []))
 
 /** The watches on one path in one table. */
 class PathWatches {
-  armed: Few
+  armed: OneOrMore
   /** The watches of requests that are queued or in flight. */
-  pending: Few
+  pending: OneOrMore
   /**
    * The server-side watch should be removed, but a request in flight may need it. This is decided when that request
    * settles.

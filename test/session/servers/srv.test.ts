@@ -56,7 +56,7 @@ function providerOf(servers: Servers) {
   const provider = new HostProvider(servers, settings, {
     timeToConnect: () => 3000,
     dial: ({ host }) => void told.push(host),
-    leave: reason => void told.push(reason),
+    leaveServer: reason => void told.push(reason),
     onConnectionLost: () => undefined,
   })
   return { provider, answers, told, clock }
