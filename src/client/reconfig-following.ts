@@ -1,5 +1,6 @@
 // Keeps the list of hosts equal to the servers that the ensemble's own configuration names.
 import { badArguments } from '../protocol/index.ts'
+import { deferred } from '../runtime/deferred.ts'
 import type { HostProvider } from '../session/servers/host-provider.ts'
 import { isTerminal } from '../session/life/states.ts'
 import type { Client } from './client.ts'
@@ -13,16 +14,15 @@ import { CONFIG_NODE, type EnsembleConfig } from './ensemble-config.ts'
  */
 export async function followEnsemble(client: Client, hosts: HostProvider, usesTls: boolean): Promise<void> {
   while (!isTerminal(client.state)) {
-    let wake = (): void => undefined
-    const changed = new Promise<void>(resolve => (wake = resolve))
+    const changed = deferred()
     try {
-      const config = await client.retry(() => client.getConfig({ watch: () => wake() }))
+      const config = await client.retry(() => client.getConfig({ watch: changed.resolve }))
       applyConfig(config, hosts, usesTls)
     } catch (error) {
       if (isTerminal(client.state)) return
       throw error
     }
-    await changed
+    await changed.promise
   }
 }
 

@@ -22,6 +22,8 @@ import { ServerControls, type InTurn } from './server-controls.ts'
  */
 export class Server extends ServerControls {
   readonly #cluster: Cluster
+  /** Undefined for a single server. */
+  readonly #ensemble: Ensemble | undefined
   #closing: Promise<void> | undefined
   /** The servers of an ensemble, by their numbers. Empty for a single server. */
   readonly members: readonly Member[]
@@ -30,8 +32,9 @@ export class Server extends ServerControls {
     const inTurn = turns()
     super(cluster, endpoints, cluster.faults, inTurn)
     this.#cluster = cluster
-    const peers = cluster instanceof Ensemble ? cluster.peers : []
-    this.members = peers.map((peer, i) => new Member(cluster as Ensemble, peer, endpoints[i] as Endpoint, inTurn))
+    const ensemble = (this.#ensemble = cluster instanceof Ensemble ? cluster : undefined)
+    this.members = ensemble?.peers.map((peer, i) => new Member(ensemble, peer, endpoints[i] as Endpoint, inTurn)) ?? []
+    ensemble?.setAddresses(endpoints.map(({ connectString }) => connectString))
   }
 
   /**
@@ -47,7 +50,6 @@ export class Server extends ServerControls {
     try {
       for (const [i, core] of cluster.cores.entries())
         endpoints.push(await Endpoint.open(core, settings, settings.port === 0 ? 0 : settings.port + i))
-      if (cluster instanceof Ensemble) cluster.setAddresses(endpoints.map(({ connectString }) => connectString))
       return new Server(cluster, endpoints)
     } catch (error) {
       cluster.close()
@@ -84,11 +86,11 @@ export class Server extends ServerControls {
    * server.leader?.id // => 1
    */
   elect(member?: Member): Promise<void> {
-    const cluster = this.#cluster
-    if (!(cluster instanceof Ensemble)) throw badArguments('elect', '', 'a single server has no elections')
+    const ensemble = this.#ensemble
+    if (ensemble === undefined) throw badArguments('elect', '', 'a single server has no elections')
     const index = member === undefined ? -1 : this.members.indexOf(member)
     if (member !== undefined && index === -1) throw badArguments('elect', '', 'the member is of another server')
-    return cluster.elect(cluster.peers[index])
+    return ensemble.elect(ensemble.peers[index])
   }
 
   /**
@@ -105,13 +107,13 @@ export class Server extends ServerControls {
    */
   partition(groups: readonly (readonly Member[])[]): void {
     const fail = (problem: string) => badArguments('partition', '', problem)
-    const cluster = this.#cluster
-    if (!(cluster instanceof Ensemble)) throw fail('a single server has no network to others')
+    const ensemble = this.#ensemble
+    if (ensemble === undefined) throw fail('a single server has no network to others')
     const all = groups.flat()
     if (new Set(all).size < all.length) throw fail('a member is in two groups')
     if (!all.every(member => this.members.includes(member))) throw fail('a member is of another server')
     const alone = this.members.filter(member => !all.includes(member)).map(member => [member])
-    cluster.part([...groups, ...alone].map(group => group.map(member => cluster.peers[member.id - 1] as Peer)))
+    ensemble.part([...groups, ...alone].map(group => group.map(member => ensemble.peers[member.id - 1] as Peer)))
   }
 
   /**
@@ -123,7 +125,7 @@ export class Server extends ServerControls {
    * server.members.some(({ isCutOff }) => isCutOff) // => false
    */
   heal(): void {
-    if (this.#cluster instanceof Ensemble) this.#cluster.part()
+    this.#ensemble?.part()
     for (const member of this.members) member.heal()
   }
 

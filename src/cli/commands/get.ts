@@ -7,6 +7,7 @@
 import type { Client } from '../../client/index.ts'
 import { unlessRefused } from '../../client/recipe-support.ts'
 import { untilAborted } from '../../runtime/abort.ts'
+import { deferred } from '../../runtime/deferred.ts'
 import { command } from '../runner/command.ts'
 import { dataText, escaped, jsonData } from '../runner/text.ts'
 
@@ -34,9 +35,8 @@ export const get = command({
     let printed: string | undefined
     await context.sessions.supervise(async (zk, ended) => {
       for (;;) {
-        let watch = () => {}
-        const changed = new Promise<void>(resolve => (watch = resolve))
-        const options = { signal: ended, watch }
+        const changed = deferred()
+        const options = { signal: ended, watch: changed.resolve }
         const node = await unlessRefused(
           zk.retry(() => zk.getData(path, options), { signal: ended }),
           'NONODE',
@@ -51,7 +51,7 @@ export const get = command({
         // The node may have been created since.
         const isWatched =
           node !== undefined || (await zk.retry(() => zk.exists(path, options), { signal: ended })) === null
-        if (isWatched) await untilAborted(changed, ended)
+        if (isWatched) await untilAborted(changed.promise, ended)
       }
     }, signal)
   },

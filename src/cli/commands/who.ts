@@ -1,5 +1,6 @@
 // `zkwire who`.
 import { forwardAbort, untilAborted } from '../../runtime/abort.ts'
+import { deferred } from '../../runtime/deferred.ts'
 import { command, type Context } from '../runner/command.ts'
 import { UsageError } from '../runner/failure.ts'
 import { contendersAt, holdersOf, locksBelow, type Contender, type LockInUse } from '../nodes/contenders.ts'
@@ -45,10 +46,9 @@ export const who = command({
         const round = new AbortController()
         const stopForwarding = forwardAbort(ended, round)
         try {
-          let watch = () => {}
-          const changed = new Promise<void>(resolve => (watch = resolve))
-          await print(await contendersAt(zk, path, { watch, signal: round.signal }))
-          await untilAborted(changed, ended)
+          const changed = deferred()
+          await print(await contendersAt(zk, path, { watch: changed.resolve, signal: round.signal }))
+          await untilAborted(changed.promise, ended)
         } finally {
           stopForwarding()
           round.abort()
