@@ -1,6 +1,7 @@
 // The public names: what the entry points in package.json export, each with the examples in its docstring.
-import { readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import ts from '@typescript/typescript6'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -103,14 +104,27 @@ export interface DeclaredCall {
  * @param files the entry points that export them
  */
 export function declaredCalls(files: readonly string[]): readonly DeclaredCall[] {
-  // Several test files of one process ask the same, and each program takes seconds.
-  const key = files.join('\n')
-  const calls = known.get(key) ?? readCalls(files)
-  known.set(key, calls)
-  return calls
+  // Test files of several processes ask the same, and each program takes seconds.
+  const hash = createHash('sha256').update(files.join('\n'))
+  for (const file of [import.meta.filename, ...sourceFiles()]) hash.update(readFileSync(file))
+  const file = join(root, '.cache', 'declared-calls', `${hash.digest('hex')}.json`)
+  if (!existsSync(file)) {
+    const calls = readCalls(files).map(call => ({ ...call, options: [...call.options] }))
+    mkdirSync(dirname(file), { recursive: true })
+    // Written under another name first, because another process may read it meanwhile.
+    writeFileSync(`${file}.${process.pid}`, JSON.stringify(calls))
+    renameSync(`${file}.${process.pid}`, file)
+  }
+  const calls = JSON.parse(readFileSync(file, 'utf8')) as (Omit<DeclaredCall, 'options'> & {
+    options: [string, string][]
+  })[]
+  return calls.map(call => ({ ...call, options: new Map(call.options) }))
 }
 
-const known = new Map<string, readonly DeclaredCall[]>()
+const sourceFiles = (): string[] =>
+  readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.ts'))
+    .map(path => join(root, 'src', path))
 
 function readCalls(files: readonly string[]): DeclaredCall[] {
   const program = programOf(files)
