@@ -40,8 +40,8 @@ describe('a curve of the growth benchmark', () => {
 
   for (const [what, costOf] of Object.entries(increases))
     it(`is not flat with ${what}, with and without noise`, () => {
-      for (const noise of [0, 0.1])
-        for (const seed of [1, 2, 3]) expect(measured(costOf, noise, seed).isFlat).to.equal(false)
+      expect(measured(costOf).isFlat).to.equal(false)
+      for (const seed of [1, 2, 3]) expect(measured(costOf, 0.1, seed).isFlat).to.equal(false)
     })
 
   it('is flat if it has only the noise of a busy machine', () => {

@@ -9,19 +9,22 @@ import { readResult, type Result } from '../../../bench/output/result.ts'
 
 describe('the report of the benchmark', () => {
   let result: Result
+  let page: string
+  /** The page with a space in place of each white space. */
+  let text: string
   before(async () => {
     result = await readResult(fileURLToPath(new URL('../../../docs/herd.json', import.meta.url)))
+    page = await reportOf(result)
+    text = page.replace(/\s+/g, ' ')
   })
 
-  it('is one file without external resources', async () => {
-    const page = await reportOf(result)
+  it('is one file without external resources', () => {
     expect(page).to.match(/^<!doctype html>/)
     expect(page).not.to.match(/<link|<iframe|@import|url\((?!#)|\bsrc=|\bhref=/)
     expect(page.replaceAll('http://www.w3.org/', '')).not.to.contain('http')
   })
 
-  it('shows the figures of each phase', async () => {
-    const page = await reportOf(result)
+  it('shows the figures of each phase', () => {
     for (const { size, phases } of result.cells)
       for (const { phase, counts } of phases) {
         expect(page).to.contain(`<td>${size}</td><td class="text">${phase}</td><td>${counts.notifications.median}</td>`)
@@ -29,34 +32,32 @@ describe('the report of the benchmark', () => {
   })
 
   it('shows how many round trips each lock needs from a release to the next holder', async () => {
-    const page = await reportOf(result)
     expect(page).to.contain('counted in these frames. ephemeral: 3; herd: 2; mutex: 2; look-ahead: 1; ticket: 1')
     expect(await reportOf({ ...result, recordings: [] })).not.to.contain('counted in these frames')
   })
 
-  it('forecasts ten times the largest number of contenders, and shows how well it forecast the largest one', async () => {
-    const page = (await reportOf(result)).replace(/\s+/g, ' ')
+  it('forecasts ten times the largest number of contenders, and shows how well it forecast the largest one', () => {
     const { verdict = expect.fail('no verdict') } = adviceOf(modelOf(result), 10_000, CONDITIONS)
     expect(verdict).to.match(/^HerdMutex breaks at \d+; take Mutex\.$/)
-    expect(page).to.contain(`<p class="verdict">${verdict}</p>`)
-    expect(page).to.contain('<p class="conditions">With 10,000 contenders that hold the lock for 100 ms each, ')
-    expect(page).to.contain('<li>A change of one node that all watch notifies 10,000, ')
-    expect(page).to.match(/<li>Take \w+/)
-    expect(page).to.match(/<form class="forecast-form" hidden>/)
-    expect(page).to.contain('<td class="text">bytes read</td><td>1000</td><td>10, 50, 100</td><td>59032948</td>')
-    expect(page).to.match(/ns a byte \([\d.]+ to [\d.]+\)/)
-    expect(page).to.match(/lists were read at [\d.]+ [MG]bit\/s( \([\d.]+ [MG]bit\/s to [\d.]+ [MG]bit\/s\))?\./)
+    expect(text).to.contain(`<p class="verdict">${verdict}</p>`)
+    expect(text).to.contain('<p class="conditions">With 10,000 contenders that hold the lock for 100 ms each, ')
+    expect(text).to.contain('<li>A change of one node that all watch notifies 10,000, ')
+    expect(text).to.match(/<li>Take \w+/)
+    expect(text).to.match(/<form class="forecast-form" hidden>/)
+    expect(text).to.contain('<td class="text">bytes read</td><td>1000</td><td>10, 50, 100</td><td>59032948</td>')
+    expect(text).to.match(/ns a byte \([\d.]+ to [\d.]+\)/)
+    expect(text).to.match(/lists were read at [\d.]+ [MG]bit\/s( \([\d.]+ [MG]bit\/s to [\d.]+ [MG]bit\/s\))?\./)
   })
 
   it('shows how well hand-overs through lines with other delays were forecast, if the run had several', async () => {
-    expect(await reportOf(result)).not.to.contain('with other delays')
+    expect(page).not.to.contain('with other delays')
     const times = { 0: 2, 5: 12, 50: 103 }
     const handOvers = Object.entries(times).map(([delay, ms]) => ({
       ...{ scenario: 'mutex', size: 10, roundTrip: Number(delay), ms },
     }))
-    const page = (await reportOf({ ...result, handOvers })).replace(/\s+/g, ' ')
-    expect(page).to.contain('are 1 of 1 with 0 ms, 1 of 1 with 5 ms, 1 of 1 with 50 ms.')
-    expect(page).to.contain('<td>50</td><td>102</td><td>103</td><td>-1 %</td>')
+    const timed = (await reportOf({ ...result, handOvers })).replace(/\s+/g, ' ')
+    expect(timed).to.contain('are 1 of 1 with 0 ms, 1 of 1 with 5 ms, 1 of 1 with 50 ms.')
+    expect(timed).to.contain('<td>50</td><td>102</td><td>103</td><td>-1 %</td>')
   })
 
   it('shows the model and how well it forecast, but no form, if no lock was measured', async () => {
@@ -72,8 +73,7 @@ describe('the report of the benchmark', () => {
     expect(page).not.to.match(/NaN|undefined|Infinity/)
   })
 
-  it('answers the question first, then says what the terminal says, and shows plots and tables after that', async () => {
-    const page = (await reportOf(result)).replace(/\s+/g, ' ')
+  it('answers the question first, then says what the terminal says, and shows plots and tables after that', () => {
     const places = [
       'class="verdict"',
       'the fit (dashed)',
@@ -81,10 +81,10 @@ describe('the report of the benchmark', () => {
       'id="one-release"',
       '<table',
     ]
-    const found = places.map(place => page.indexOf(place))
+    const found = places.map(place => text.indexOf(place))
     expect(found).not.to.include(-1)
     expect(found).to.deep.equal(found.toSorted((a, b) => a - b))
-    for (const sentence of conclusionOf(result).slice(1)) expect(page).to.contain(sentence.slice(2))
+    for (const sentence of conclusionOf(result).slice(1)) expect(text).to.contain(sentence.slice(2))
   })
 
   it('contains the model as data, whose names cannot end the script', async () => {

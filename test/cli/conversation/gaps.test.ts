@@ -126,10 +126,11 @@ describe('a conversation with missing bytes', () => {
     expect(lines).to.deep.equal(['client sends 160 bytes without a frame that can be recognised'])
   })
 
-  for (const [title, everyOffset, length, isFrame] of [
-    ['each of its bytes could be the start of a long frame', 1, 5000, false],
-    ['each of its bytes could be the start of a frame of a megabyte', 1, 1_000_000, false],
-    ['many of its bytes are the starts of frames, each with an impossible length after it', 40, 40, true],
+  for (const [title, everyOffset, length, isFrame, chunks] of [
+    ['each of its bytes could be the start of a long frame', 1, 5000, false, 200],
+    // More bytes than the frame has, so that the search looks at some frames.
+    ['each of its bytes could be the start of a frame of a megabyte', 1, 1_000_000, false, 1200],
+    ['many of its bytes are the starts of frames, each with an impossible length after it', 40, 40, true, 500],
   ] as const)
     it(`is searched at a cost in proportion to its bytes, even if ${title}`, () => {
       const count = { asked: 0, looked: 0, found: 0 }
@@ -151,7 +152,7 @@ describe('a conversation with missing bytes', () => {
         },
         true,
       )
-      const [chunks, size] = [2000, 1000]
+      const size = 1000
       for (let i = 0; i < chunks; i++) stream.push(Buffer.alloc(size, 0xff))
       const bytes = chunks * size
       // Once when an offset comes first, and once when its bytes are there.
