@@ -134,15 +134,22 @@ export class Fixture {
 
   /** Opens a session of which each message arrives 20 ms later, as over a network; for the embedded server only. */
   openSlow(): Promise<Client> {
+    return this.open({ dial: this.#slowDial })
+  }
+
+  /** As {@link openSlow}, and the connection can be cut at exact frames. */
+  async openSlowWithFaults(): Promise<{ faultyDial: FaultyDial; client: Client }> {
+    const faultyDial = new FaultyDial(this.#slowDial)
+    return { faultyDial, client: await this.open({ dial: faultyDial.dial }) }
+  }
+
+  readonly #slowDial: Dial = (address, handler) => {
     const { clock, server } = this.#embedded
-    const dial: Dial = (address, handler) => {
-      const transport = server.dial(address, handler)
-      return {
-        write: bytes => void clock.setTimeout(() => transport.write(bytes), 20),
-        destroy: () => transport.destroy(),
-      }
+    const transport = server.dial(address, handler)
+    return {
+      write: bytes => void clock.setTimeout(() => transport.write(bytes), 20),
+      destroy: () => transport.destroy(),
     }
-    return this.open({ dial })
   }
 
   /** Ends a session at the server. */

@@ -220,6 +220,45 @@ onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
     await fixture.observer.delete(path)
   })
 
+  for (const permits of [1, 2])
+    itInVirtualTime(
+      `has nothing left when a tryAcquire() of ${permits} resolves with null, whichever of its requests others take the permits before`,
+      async () => {
+        const { observer } = fixture
+        let nulls = 0
+        for (let [nth, isHeld] = [1, true]; isHeld; nth++) {
+          const { faultyDial, client } = await fixture.openSlowWithFaults()
+          const semaphore = semaphoreOf(client, 2)
+          await semaphore.use(() => undefined)
+          await client.settled()
+          const holds = trackSettled(faultyDial.holdRequest('any', nth))
+          let left: readonly string[] | undefined
+          const trying = semaphore.tryAcquire({ permits }).then(held => {
+            left = fixture.embedded.snapshot().sessions.find(({ id }) => id === client.sessionId)?.ephemerals
+            return held
+          })
+          const isSettled = trackSettled(trying)
+          await fixture.until(() => holds() || isSettled())
+          isHeld = holds()
+          const lease = `${fixture.path}/leases/_c_01234567-89ab-4cde-8f01-23456789abcd-lease-`
+          const take = () => observer.create(lease, '', { mode: 'ephemeralSequential' })
+          const taken = [await take(), await take()]
+          faultyDial.deliver()
+          const held = await trying
+          for (const { path } of taken) await observer.delete(path)
+          if (held === null) {
+            nulls++
+            expect(left, `request ${nth}`).to.deep.equal([])
+            const again = await semaphore.tryAcquire({ permits })
+            expect(again, 'the permits are free').not.to.equal(null)
+            await again?.release()
+          } else await held.release()
+          await client.settled()
+        }
+        expect(nulls).to.be.at.least(3)
+      },
+    )
+
   itInVirtualTime(
     'makes a waiter whose node at the gate is deleted release its lease and queue again, last',
     async () => {

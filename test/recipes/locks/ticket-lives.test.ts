@@ -101,6 +101,35 @@ onBothServers('a life of a TicketMutex', (fixture, { itInVirtualTime, itEverywhe
       },
     )
 
+  for (const op of ['acquire', 'tryAcquire'] as const)
+    for (const fault of ['dropRequest', 'dropReply'] as const)
+      itInVirtualTime(
+        `is the only child of a lock’s node that had none, whichever request of ${op}() another client is faster than, and with each ${fault} after that`,
+        async () => {
+          for (let [nth, isHeld] = [1, true]; isHeld; nth++)
+            for (let [lost, hasHappened] = [1, true]; hasHappened; lost++) {
+              path = `${fixture.path}/lock-${nth}-${lost}`
+              await observer.create(path, 'other data')
+              const { faultyDial, client } = await fixture.openWithFaults()
+              const holds = trackSettled(faultyDial.holdRequest('any', nth))
+              const acquiring: Promise<Held | null> = new TicketMutex(client, path)[op]()
+              const isSettled = trackSettled(acquiring)
+              await fixture.until(() => holds() || isSettled())
+              isHeld = holds()
+              if (isHeld) await useOnce(observer)
+              const happened = trackSettled(faultyDial[fault]('any', lost))
+              faultyDial.deliver()
+              const held = await acquiring
+              await client.settled()
+              hasHappened = happened()
+              faultyDial.heal()
+              expect(await children(), `before request ${nth}, lost ${lost}`).to.deep.equal([await nameInData()])
+              await held?.release()
+              await client.close()
+            }
+        },
+      )
+
   itEverywhere('is known to all locks of a session, so that only the first one reads its name', async () => {
     await begin()
     const roundTrips: number[] = []
