@@ -1,5 +1,6 @@
 // Loops that go round at once, because of what a server or another client does each time: they pause, and go on.
 import { expect } from 'chai'
+import type { ObservedFrame } from '../../src/index.ts'
 import {
   EphemeralMutex,
   LeaderElection,
@@ -10,10 +11,14 @@ import {
   Semaphore,
   TicketMutex,
 } from '../../src/recipes/index.ts'
-import type { OperationName, ServerErrorCode } from '../../src/server/index.ts'
+import type { OperationName } from '../../src/server/control/faults.ts'
+import type { ServerErrorCode } from '../../src/protocol/index.ts'
 import { opcodesInto } from '../support/sent-opcodes.ts'
 import { end, PATH, Stage, turns, type Scene } from './public-calls.ts'
 import { outcomeOf } from '../support/settled.ts'
+
+/** More requests than a loop with pauses sends in ten seconds. */
+const MOST = 1000
 
 interface Loop {
   before?: (scene: Scene) => Promise<unknown>
@@ -94,13 +99,19 @@ describe('a loop that goes round at once', () => {
   for (const [name, { before, replies = {}, deletes, call }] of Object.entries(loops))
     it(`${name} pauses, and goes on`, async () => {
       const sent: number[] = []
-      const stage = await Stage.open({ onFrame: opcodesInto(sent) })
+      const stop = new AbortController()
+      const count = opcodesInto(sent)
+      const onFrame = (frame: ObservedFrame) => {
+        count(frame)
+        // A loop that does not pause would leave no time to anything else.
+        if (sent.length > MOST) stop.abort(new Error('it does not pause'))
+      }
+      const stage = await Stage.open({ onFrame })
       const { clock, scene, server } = stage
       const { client, other } = scene
       await clock.until(Promise.resolve(before?.(scene)))
       for (const [kind, code] of Object.entries(replies))
         server.faults.replace(kind as OperationName, code, { session: client.sessionId, times: Infinity })
-      const stop = new AbortController()
       const outcome = outcomeOf(call(scene, stop.signal))
       await turns()
       const deleteAll = async () => {

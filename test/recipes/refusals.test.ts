@@ -1,7 +1,7 @@
 // What a call of a recipe does if the server refuses one kind of its requests each time, as an ACL does.
 import { expect } from 'chai'
 import { openACL, perms } from '../../src/index.ts'
-import type { OperationName } from '../../src/server/index.ts'
+import type { OperationName } from '../../src/server/control/faults.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { end, publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
 

@@ -150,6 +150,12 @@ describe('a release at a server that refuses exists(), as for a node that the se
       })
 })
 
+/** What runs while the lock is held. */
+const functions: Readonly<Record<string, () => Promise<string>>> = {
+  resolves: () => Promise.resolve('done'),
+  rejects: () => Promise.reject(new Error('failed')),
+}
+
 onBothServers('use()', (fixture, { itInVirtualTime }) => {
   const locks: Readonly<Record<string, (client: Client) => Lock | MultiLock>> = {
     ...Object.fromEntries(
@@ -162,10 +168,7 @@ onBothServers('use()', (fixture, { itInVirtualTime }) => {
     MultiLock: client => new MultiLock(['a', 'b'].map(each => new Mutex(client, `${fixture.path}/${each}`))),
   }
   for (const [name, make] of Object.entries(locks)) {
-    for (const [how, fn] of Object.entries({
-      resolves: () => 'done',
-      rejects: () => Promise.reject(new Error('failed')),
-    }))
+    for (const [how, fn] of Object.entries(functions))
       itInVirtualTime(`of ${name} settles when the node is gone if its function ${how}`, async () => {
         const client = await fixture.openSlow()
         const left = await outcomeOf(make(client).use(fn)).then(() =>

@@ -2,7 +2,9 @@
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
 import type { ConnectOptions, Dial } from '../../src/index.ts'
+import { opcodes } from '../../src/protocol/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
+import { opcodesInto } from '../support/sent-opcodes.ts'
 import { publicCallsWith } from '../support/public-names.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { declarationsOf, end, publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
@@ -101,6 +103,12 @@ describe('the signal of a call of a recipe', () => {
       })
 })
 
+/** What a session sends on a new connection, and while nobody uses it. */
+const ofSession: readonly number[] = [opcodes.ping, opcodes.setWatches, opcodes.setWatches2, opcodes.addWatch]
+
+/** These look later for what they may have left. */
+const cleansUp = /^(DoubleBarrier\.leave|(PersistentEphemeral|Membership)\.start|Services\.(start|register))/
+
 /** What these have been told is written later, because their object goes on. */
 const goesOn = /^(PersistentEphemeral|Membership)\.setData|^Registration\.update|^Services\.start/
 
@@ -111,7 +119,7 @@ describe('the timeout of a call of a recipe', () => {
     expect(declarationsOf(timed)).to.have.members(publicCallsWith('timeout', ['src/recipes/index.ts']))
   }).timeout(60_000)
 
-  for (const [name, { before, call }] of Object.entries(timed)) {
+  for (const [name, { before, call, keepsWatches }] of Object.entries(timed)) {
     it(`${name} rejects with TIMEOUT when it is over, and says that no server answers`, async () => {
       const stage = await Stage.open()
       const { clock, server, scene } = stage
@@ -128,8 +136,9 @@ describe('the timeout of a call of a recipe', () => {
       await stage.close()
     })
 
-    it(`${name} says in its TIMEOUT that no server answers if there is no connection, and writes nothing later`, async () => {
-      const stage = await Stage.open()
+    it(`${name} says in its TIMEOUT that no server answers if there is no connection, and sends nothing later`, async () => {
+      const sent: number[] = []
+      const stage = await Stage.open({ onFrame: opcodesInto(sent) })
       const { clock, server, scene } = stage
       await clock.until(Promise.resolve(before?.(scene)))
       await clock.until(scene.client.settled())
@@ -139,11 +148,14 @@ describe('the timeout of a call of a recipe', () => {
       const error = await clock.until(failureOf(call(scene, { timeout: 100 })))
       expect((error as Error).message).to.match(/ms, because no server answers: the session is suspended: /)
       expect((error as Error).cause).to.have.property('code', 'CONNECTIONLOSS')
+      sent.length = 0
       await clock.until(server.start())
       await clock.until(scene.client.whenConnected())
       await clock.until(scene.other.whenConnected())
       await clock.until(scene.client.settled())
       await turns()
+      if (keepsWatches !== true && !cleansUp.test(name) && !goesOn.test(name))
+        expect([...new Set(sent)], 'sent later').to.have.members(ofSession.filter(each => sent.includes(each)))
       // A node of the call itself may be deleted.
       if (!goesOn.test(name)) expect(known).to.include.members(written())
       await stage.close()

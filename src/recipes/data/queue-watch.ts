@@ -133,7 +133,7 @@ export class QueueWatch {
     if (watcher === undefined) return this.#listAgainAndAgain(directory, onLoaded)
     this.#watchers.push(watcher)
     const load = async () => {
-      const { children } = await this.#client.retry(() => listChildren(this.#client, path), { signal })
+      const { children } = await this.#client.retry(() => listChildren(this.#client, path, { signal }), { signal })
       this.index.load(directory, children)
       onLoaded()
     }

@@ -4,7 +4,8 @@ import type { Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { Queue, type QueueItem } from '../../../src/recipes/index.ts'
 import { ItemClaim } from '../../../src/recipes/data/queue-item.ts'
-import { failureOf, outcomeOf } from '../../support/settled.ts'
+import { opcodesInto } from '../../support/sent-opcodes.ts'
+import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
 onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere }) => {
@@ -34,6 +35,58 @@ onBothServers('Queue under faults', (fixture, { itInVirtualTime, itEverywhere })
     await client.settled()
     await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
   }
+
+  for (const op of ['take', 'tryTake'] as const)
+    for (const hasItem of [true, false])
+      itInVirtualTime(
+        `${op}() begins to take nothing after close(), which is called at any of its requests, of a queue with ${hasItem ? 'an' : 'no'} item`,
+        async () => {
+          await fixture.observer.ensurePath(`${path}/taken`)
+          const other = new Queue(await fixture.open(), path)
+          for (let [nth, isHeld] = [1, true]; isHeld; nth++) {
+            const sent: number[] = []
+            const { faultyDial, client } = await fixture.openWithFaults({ onFrame: opcodesInto(sent) })
+            const queue = new Queue(client, path)
+            const holds = trackSettled(faultyDial.holdRequest('any', nth))
+            if (hasItem) await producer.put('x')
+            const outcome = outcomeOf(queue[op]())
+            await fixture.sleep(100)
+            isHeld = holds()
+            const hasBegun = sent.includes(opcodes.create2)
+            sent.length = 0
+            const closing = queue.close()
+            faultyDial.deliver()
+            await closing
+            const item = (await outcome) as QueueItem | { code?: unknown } | null
+            expect(sent, `request ${nth}`).not.to.include(opcodes.create2)
+            if (isHeld && !hasBegun) expect(item).to.have.property('code', 'CLOSED')
+            if (item !== null && 'release' in item) await item.release()
+            await client.settled()
+            expect(await children('/taken')).to.deep.equal([])
+            if (hasItem) await (await other.take()).complete()
+            await client.close()
+          }
+          await other.close()
+        },
+      )
+
+  itInVirtualTime('a consumer that waits sends nothing when another one completes its item', async () => {
+    const sent: number[] = []
+    const [holder, waiter] = [await fixture.open(), await fixture.open({ onFrame: opcodesInto(sent) })]
+    await producer.put('x')
+    await using own = new Queue(holder, path)
+    await using others = new Queue(waiter, path)
+    const item = await own.take()
+    const stop = new AbortController()
+    const waiting = outcomeOf(others.take({ signal: stop.signal }))
+    await fixture.sleep(100)
+    sent.length = 0
+    await item.complete()
+    await fixture.sleep(100)
+    expect(sent).to.deep.equal([])
+    stop.abort()
+    await waiting
+  })
 
   itInVirtualTime('gives an item that is lost already if its codec takes as long as the session timeout', async () => {
     await producer.put('x')

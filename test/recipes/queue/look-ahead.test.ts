@@ -116,18 +116,23 @@ for (const lock of ['Mutex', 'TicketMutex'] as const)
     })
 
     for (const size of [1, 2])
-      it(`notices that its node was deleted, which it may not read, behind ${size} others, because the server sends no events of that node`, async () => {
-        await all.createDirectory()
-        const others: Contender[] = await all.queueUp(size)
-        const last = others.at(-1) ?? expect.fail('nobody is queued')
-        const second = await all.join(await all.open(), { acl: unreadable })
-        for (const each of others) if (each !== last) await all.release(each)
-        await deleteBoth(second, last)
-        await turns()
-        await all.expectNewNode(second)
-        const third = await all.join(await all.open(), { acl: unreadable })
-        await all.release(third)
-      })
+      for (const whose of ['the lock', 'its client'])
+        it(`notices that its node was deleted, which it may not read by the ACL of ${whose}, behind ${size} others, because the server sends no events of that node`, async () => {
+          await all.createDirectory()
+          const others: Contender[] = await all.queueUp(size)
+          const last = others.at(-1) ?? expect.fail('nobody is queued')
+          const join = async () =>
+            whose === 'the lock'
+              ? all.join(await all.open(), { acl: unreadable })
+              : all.join(await all.open({ acl: unreadable }))
+          const second = await join()
+          for (const each of others) if (each !== last) await all.release(each)
+          await deleteBoth(second, last)
+          await turns()
+          await all.expectNewNode(second)
+          const third = await join()
+          await all.release(third)
+        })
 
     for (const size of [0, 1])
       it(`rejects with NOAUTH if it may not read its predecessor, with ${size} others before that`, async () => {
