@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import type { Client, ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import {
+  EphemeralMutex,
   HerdMutex,
   MultiLock,
   Mutex,
@@ -74,29 +75,30 @@ onBothServers('the clean-up of a lock', (fixture, { itInVirtualTime, itEverywher
       await again?.release()
     })
 
-    itInVirtualTime(
-      'tryAcquire() of a member right after a MultiLock found another one taken, or was cancelled',
-      async () => {
-        const client = await fixture.open()
-        const paths = ['a', 'b', 'c'].map(name => `${path}/${name}`)
-        const members = () => paths.map(each => new Mutex(client, each))
-        await (await new MultiLock(members()).acquire()).release()
-        for (const moment of MOMENTS) {
-          await cancelled(moment, signal => new MultiLock(members()).acquire({ signal })).then(held =>
-            held instanceof Error ? undefined : (held as Held).release(),
-          )
+    for (const Lock of [Mutex, EphemeralMutex])
+      itInVirtualTime(
+        `tryAcquire() of a ${Lock.name} right after a MultiLock of such locks found another one taken, or was cancelled`,
+        async () => {
+          const client = await fixture.openSlow()
+          const paths = ['a', 'b', 'c'].map(name => `${path}/${name}`)
+          const members = () => paths.map(each => new Lock(client, each))
+          await (await new MultiLock(members()).acquire()).release()
+          for (const moment of MOMENTS) {
+            await cancelled(moment, signal => new MultiLock(members()).acquire({ signal })).then(held =>
+              held instanceof Error ? undefined : (held as Held).release(),
+            )
+            const held = await members()[0]?.tryAcquire()
+            expect(held, `after ${moment} microtasks`).not.to.equal(null)
+            await held?.release()
+          }
+          const taken = await new Lock(observer, `${path}/c`).acquire()
+          expect(await new MultiLock(members()).tryAcquire()).to.equal(null)
           const held = await members()[0]?.tryAcquire()
-          expect(held, `after ${moment} microtasks`).not.to.equal(null)
+          expect(held).not.to.equal(null)
           await held?.release()
-        }
-        const taken = await new Mutex(observer, `${path}/c`).acquire()
-        expect(await new MultiLock(members()).tryAcquire()).to.equal(null)
-        const held = await members()[0]?.tryAcquire()
-        expect(held).not.to.equal(null)
-        await held?.release()
-        await taken.release()
-      },
-    )
+          await taken.release()
+        },
+      )
 
     itInVirtualTime('tryTake() right after a take() that was cancelled', async () => {
       const client = await fixture.open()

@@ -205,6 +205,20 @@ onBothServers('several permits of a Semaphore', (fixture, { itInVirtualTime, itE
     await held.release()
   })
 
+  itInVirtualTime('are all tried before a release rejects, and can be released again', async () => {
+    const client = await fixture.open()
+    const held = await of5(client).acquire({ permits: 3 })
+    await client.settled()
+    fixture.embedded.faults.replace('delete', 'NOAUTH', { session: client.sessionId })
+    fixture.embedded.faults.delay('delete', 500, { nth: 2, session: client.sessionId })
+    const startedAt = fixture.server.clock.now()
+    expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
+    expect(fixture.server.clock.now() - startedAt).to.be.at.least(500)
+    expect(await leases()).to.have.length(1)
+    await held.release()
+    expect(await leases()).to.deep.equal([])
+  })
+
   itInVirtualTime('are refused if the call asks for more than there are', async () => {
     const client = await fixture.open()
     for (const call of [

@@ -202,13 +202,15 @@ describe('a waiter of a TicketMutex that looks ahead', () => {
   beforeEach(async () => (all = await Contenders.of('TicketMutex')))
   afterEach(() => all.close())
 
-  it('ignores a number in the directory that is larger than that of its ticket', async () => {
-    const [first, second] = await all.queueUp(2)
-    await first.client.setData(parentOf(first.path), '2000000000')
-    const third = await all.join(await all.open())
-    expect([second.isHolding, third.isHolding]).to.deep.equal([false, false])
-    for (const each of [first, second, third]) await all.release(each)
-  })
+  // The ticket of the third contender is 2.
+  for (const released of [2, 3, 2_000_000_000])
+    it(`ignores the number ${released} in the directory, which is not before that of its ticket`, async () => {
+      const [first, second] = await all.queueUp(2)
+      await first.client.setData(parentOf(first.path), String(released).padStart(10, '0'))
+      const third = await all.join(await all.open())
+      expect([second.isHolding, third.isHolding]).to.deep.equal([false, false])
+      for (const each of [first, second, third]) await all.release(each)
+    })
 })
 
 describe('a waiter of a Mutex that looks ahead', () => {
