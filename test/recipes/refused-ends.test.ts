@@ -79,7 +79,7 @@ describe('what is held after a release that the server refused', () => {
           await clock.advance(SESSION_TIMEOUT)
           sent.length = 0
           await clock.advance(5 * SESSION_TIMEOUT)
-          return [...new Set(sent)].sort()
+          return [...new Set(sent)].sort((a, b) => a - b)
         }
         const asked = await asks()
         expect(asked).to.include.oneOf([opcodes.sync, opcodes.multi])
