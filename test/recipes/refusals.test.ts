@@ -24,7 +24,8 @@ const refusals: Readonly<Record<string, Refuse>> = {
 
 /** Plays the scene of a call that the server refuses, and resolves when it has ended. */
 async function play({ before, call, finish }: PublicCall, refuse: Refuse): Promise<void> {
-  const stage = await Stage.open()
+  // What goes on after the call may be refused too.
+  const stage = await Stage.open({ onUncaughtError: () => undefined })
   const { clock, scene, server } = stage
   await clock.until(Promise.resolve(before?.(scene)))
   await clock.until(scene.client.settled())
