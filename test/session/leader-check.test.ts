@@ -5,11 +5,21 @@ import { explain } from '../../src/protocol/index.ts'
 import { Mutex, Queue, type QueueItem } from '../../src/recipes/index.ts'
 import type { Member } from '../../src/server/index.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
+import { slowLine } from '../support/slow-line.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 import { VirtualServer } from '../support/virtual-server.ts'
 
 const T = 10_000
 const UNCONFIRMED = 'the leader does not confirm the session'
+
+/** Refusals of the question, which prove nothing of the leader. */
+const refusals = [
+  ['sync', 'SYSTEMERROR'],
+  ['sync', 'NOAUTH'],
+  ['sync', 'UNIMPLEMENTED'],
+  ['multi', 'SYSTEMERROR'],
+  ['multi', 'UNIMPLEMENTED'],
+] as const
 
 describe('a session asks the leader', () => {
   const virtual = VirtualServer.each({
@@ -323,13 +333,7 @@ describe('a session asks the leader', () => {
       await held.release()
     })
 
-  for (const [kind, code] of [
-    ['sync', 'SYSTEMERROR'],
-    ['sync', 'NOAUTH'],
-    ['sync', 'UNIMPLEMENTED'],
-    ['multi', 'SYSTEMERROR'],
-    ['multi', 'UNIMPLEMENTED'],
-  ] as const)
+  for (const [kind, code] of refusals)
     it(`and asks a server that refuses a ${kind} with ${code} only after a pause again`, async () => {
       const client = await virtual.open()
       const held = await virtual.until(new Mutex(client, '/lock').acquire())
@@ -340,6 +344,21 @@ describe('a session asks the leader', () => {
       expect(asked).to.be.within(2, 8)
       virtual.server.faults.clear()
       await virtual.until(held.release())
+    })
+
+  for (const [kind, code] of refusals)
+    it(`and leaves a server that refuses each ${kind} with ${code}, which takes time, for one that does not`, async () => {
+      await using ensemble = await VirtualEnsemble.start({ tickTime: 1000, line: 1000 })
+      const [refusing, other] = ensemble.others
+      const client = await ensemble.openAt([refusing, other], {
+        sessionTimeout: T,
+        dial: slowLine(ensemble.clock, ensemble.server.dial, 10_000),
+      })
+      const held = await ensemble.until(new Mutex(client, '/lock').acquire())
+      refusing.faults.replace(kind, code, { times: Infinity })
+      await ensemble.clock.advance(3 * T)
+      expect([held.signal.aborted, client.stats.disconnects]).to.deep.equal([false, 1])
+      await ensemble.until(held.release())
     })
 })
 

@@ -55,6 +55,19 @@ describe('a read-only server', () => {
     await closeCleanly({ client, connection })
   })
 
+  for (const [how, options] of Object.entries({ 'without a policy': {}, 'with a policy': { policy: () => 10 } }))
+    it(`answers what client.retry() repeats ${how} after a lost connection`, async () => {
+      const all = await scriptedSession(readOnly, 'zk', readOnly)
+      const reading = all.client.retry(() => all.client.getData('/a'), options)
+      await all.connection.next()
+      all.connection.close()
+      const second = await reconnect(all, readOnly)
+      expect(all.client.state).to.equal('connectedReadOnly')
+      await all.clock.advance(20)
+      second.reply(await second.next(), dataReply('again'))
+      expect((await reading).data?.toString()).to.equal('again')
+    })
+
   it('does not resolve whenConnected(), which waits for a server that accepts writes', async () => {
     const all = await scriptedSession(readOnly, 'zk', readOnly)
     let isConnected = false

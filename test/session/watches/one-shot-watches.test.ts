@@ -77,6 +77,85 @@ describe('the registry of one-shot watches', () => {
     )
   })
 
+  it('is empty as soon as no watch is armed or in flight, and names each deferred removal once, for any sequence', () => {
+    const step = fc.record({
+      do: fc.constantFrom('request', 'arm', 'fail', 'disarm', 'fire', 'defer', 'take'),
+      kind,
+      path,
+      type: fc.constantFrom(1, 2, 3, 4),
+      at: fc.nat(),
+      view: fc.constantFrom(undefined, ...views),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), script => {
+        const registry = new OneShotWatches()
+        type Known = { kind: WatchKind; watch: Watch; isArmed: boolean }
+        let model: Known[] = []
+        const deferred = new Set<string>()
+        const keyOf = ({ kind, watch }: Known) => `${tableOf(kind)} ${watch.serverPath}`
+        const pendingAt = (key: string) => model.some(each => !each.isArmed && keyOf(each) === key)
+        /** As a caller does when a request has ended that has set no watch. */
+        const expectDeferred = (each: Known) => {
+          if (pendingAt(keyOf(each))) return
+          const isDue = deferred.delete(keyOf(each))
+          expect(registry.takeDeferred(tableOf(each.kind), each.watch.serverPath)).to.equal(isDue)
+        }
+        for (const { do: what, kind, path, type, at, view } of script) {
+          const [table, key] = [tableOf(kind), `${tableOf(kind)} ${path}`]
+          const some = (isArmed: boolean) => {
+            const all = model.filter(each => each.isArmed === isArmed)
+            return all[at % all.length]
+          }
+          if (what === 'request') {
+            const watch = watchOn(path, view)
+            registry.addPending(table, watch)
+            model.push({ kind, watch, isArmed: false })
+          } else if (what === 'arm' || what === 'fail') {
+            const chosen = some(false)
+            if (chosen === undefined) continue
+            if (what === 'arm') {
+              registry.arm(chosen.kind, chosen.watch)
+              chosen.isArmed = true
+              deferred.delete(keyOf(chosen))
+            } else {
+              registry.removePending(tableOf(chosen.kind), chosen.watch)
+              model = model.filter(each => each !== chosen)
+              expectDeferred(chosen)
+            }
+          } else if (what === 'disarm') {
+            const chosen = some(true)
+            if (chosen !== undefined) registry.disarm(chosen.watch)
+            model = model.filter(each => each !== chosen)
+          } else if (what === 'fire') {
+            registry.fire(type, path)
+            const isFired = (each: Known) =>
+              each.isArmed && each.watch.serverPath === path && firedBy[type]?.includes(each.kind) === true
+            model = model.filter(each => !isFired(each))
+          } else if (what === 'defer') {
+            registry.deferRemoval(table, path)
+            if (pendingAt(key)) deferred.add(key)
+          } else {
+            const isTaken = (each: Known) => keyOf(each) === key && each.watch.view === view
+            const taken = model.some(isTaken)
+            expect(registry.take(table, path, view)).to.equal(taken)
+            model = model.filter(each => !isTaken(each))
+            if (taken && pendingAt(key)) deferred.add(key)
+            else if (taken) deferred.delete(key)
+          }
+          expect(registry.isEmpty, what).to.equal(model.length === 0)
+        }
+        for (const each of model.splice(0)) {
+          if (each.isArmed) registry.disarm(each.watch)
+          else {
+            registry.removePending(tableOf(each.kind), each.watch)
+            registry.takeDeferred(tableOf(each.kind), each.watch.serverPath)
+          }
+        }
+        expect(registry.isEmpty, 'at the end').to.equal(true)
+      }),
+    )
+  })
+
   it('knows the watches of calls in flight by table and path', () => {
     const registry = new OneShotWatches()
     const [first, second] = [watchOn('/a'), watchOn('/a')]
