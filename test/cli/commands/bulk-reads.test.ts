@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { connect, type Client } from '../../../src/index.ts'
 import { Mutex } from '../../../src/recipes/index.ts'
 import { Server, type FaultKind } from '../../../src/server/index.ts'
+import { until } from '../../../environment/until.ts'
 import { inProcess, type Starters } from './in-process.ts'
 
 describe('in this process, a command that reads many nodes', () => {
@@ -44,6 +45,49 @@ describe('in this process, a command that reads many nodes', () => {
         expect(await result()).to.deep.equal(expected)
         await planned.triggered
       })
+
+  const NEXT = 'the next contender of /lock'
+  /** Lets a session hold a lock, and another one wait for it. */
+  async function queue(): Promise<{ contenders: readonly string[]; leave: () => Promise<unknown> }> {
+    const open = () => connect(server.connectString, { dial: server.dial })
+    const [holder, next] = [await open(), await open()]
+    const { path: first } = await new Mutex(holder, '/lock').acquire()
+    const waiting = new Mutex(next, '/lock').acquire().catch(() => undefined)
+    const nodes = () => server.snapshot().sessions.find(({ id }) => id === next.sessionId)?.ephemerals ?? []
+    await until(() => nodes().length === 1)
+    const contenders = [first, ...nodes()]
+    return { contenders, leave: () => Promise.all([holder.close(), next.close(), waiting]) }
+  }
+
+  /** Each with the operations by which it reads, and the nodes that another client deletes meanwhile. */
+  const bulkReads: Readonly<Record<string, { operations: readonly FaultKind[]; victims: readonly string[] }>> = {
+    'export /a': { operations: ['getChildren', 'getData', 'getACL'], victims: ['/a/b/c', '/a/b'] },
+    'ls -R /a': { operations: ['getChildren'], victims: ['/a/b/c', '/a/b'] },
+    'ls -lR /a': { operations: ['getChildren'], victims: ['/a/b/c', '/a/b'] },
+    'ls -l /a': { operations: ['getChildren', 'exists'], victims: ['/a/b', '/a/e'] },
+    'du /a': { operations: ['getChildren', 'getData'], victims: ['/a/b/c', '/a/b'] },
+    'rm -r /a': { operations: ['getChildren', 'delete'], victims: ['/a/b/c', '/a/b'] },
+    'who -R /': { operations: ['getChildren', 'getData'], victims: ['/lock', NEXT] },
+    'who /lock': { operations: ['getChildren', 'getData'], victims: [NEXT] },
+  }
+  for (const [args, { operations, victims }] of Object.entries(bulkReads))
+    for (const operation of operations)
+      for (const victim of victims)
+        it(`ends well if another client deletes ${victim} after any ${operation}: ${args}`, async () => {
+          for (let nth = 1; ; nth++) {
+            for (const path of ['/a/b/c', '/a/e']) await zk.ensurePath(path)
+            const { contenders, leave } = await queue()
+            const held = server.faults.hold(operation, { nth })
+            const running = run(args.split(' '))
+            const isOver = await Promise.race([running.then(() => true), held.triggered.then(() => false)])
+            if (!isOver) await zk.deleteRecursive(victim === NEXT ? (contenders[1] as string) : victim)
+            held.release()
+            const { status, err } = await running
+            expect([status, args.startsWith('export') ? '' : err], `${operation} ${nth}`).to.deep.equal([0, ''])
+            await leave()
+            if (isOver) return
+          }
+        })
 
   it('deletes all if the connection is lost at the first read: rm -r', async () => {
     const planned = server.faults.drop('getChildren')

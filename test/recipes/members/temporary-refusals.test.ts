@@ -9,6 +9,7 @@ import {
   Services,
   type CacheChange,
 } from '../../../src/recipes/index.ts'
+import { abortOf } from '../../support/settled.ts'
 import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { PATH, Stage, started, turns, type Scene } from '../public-calls.ts'
 
@@ -68,7 +69,7 @@ const kept: Readonly<Record<string, (scene: Scene) => Promise<Running>>> = {
     const running = new Partitioner(scene.client, PATH, ['a', 'b'], { id: 'me' }).run(
       async (item, held) => {
         owned.add(item)
-        await new Promise(resolve => void held.signal.addEventListener('abort', resolve))
+        await abortOf(held.signal)
         owned.delete(item)
       },
       { signal: stop.signal },
