@@ -1,6 +1,6 @@
 // Two users of one object: one of them ends, and the other goes on as if it were alone.
 import { expect } from 'chai'
-import { Queue, Services, type QueueItem } from '../../src/recipes/index.ts'
+import { Cache, Membership, PersistentEphemeral, Queue, Services, type QueueItem } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
 import { PATH, Stage, started, turns, type Scene } from './public-calls.ts'
@@ -143,4 +143,89 @@ describe('if one of two users of an object ends, the other goes on:', () => {
       await turns()
       expect(goesOn.instances.map(({ port }) => port ?? null)).to.deep.equal([1, null])
     }))
+
+  /** Makes an object at the same path again and again. Returns what ends it, and whether the newest one goes on. */
+  type Make = (scene: Scene) => Promise<{ end: () => Promise<unknown>; goesOn: () => Promise<boolean> }>
+  const ownsNode =
+    ({ client, other }: Scene, path: string) =>
+    async () =>
+      (await other.exists(path))?.ephemeralOwner === client.sessionId
+  const oneServices = new WeakMap<Scene, Promise<Services>>()
+  const servicesOf = (scene: Scene) => {
+    const services = oneServices.get(scene) ?? started(scene.closeLater(new Services(PATH)), scene.client)
+    oneServices.set(scene, services)
+    return services
+  }
+  const again: Readonly<Record<string, Make>> = {
+    async Registration(scene) {
+      const services = await servicesOf(scene)
+      const registration = await services.register({ name: 'api', id: 'a' })
+      const isThere = ownsNode(scene, `${PATH}/api/a`)
+      const goesOn = async () => {
+        const second = await failureOf(services.register({ name: 'api', id: 'a' }))
+        return (await isThere()) && (second as { code?: string }).code === 'BADARGUMENTS'
+      }
+      return { end: () => registration.close(), goesOn }
+    },
+    async ServiceProvider(scene) {
+      const provider = await (await servicesOf(scene)).provider('api')
+      const theirs = await started(scene.closeLater(new Services(PATH)), scene.other)
+      const goesOn = async () => {
+        const before = provider.instances.length
+        await theirs.register({ name: 'api' })
+        await turns()
+        return provider.instances.length === before + 1
+      }
+      return { end: () => provider.close(), goesOn }
+    },
+    async PersistentEphemeral(scene) {
+      const node = await started(new PersistentEphemeral(PATH), scene.client)
+      const goesOn = async () => {
+        await scene.other.delete(PATH)
+        await turns()
+        return ownsNode(scene, PATH)()
+      }
+      return { end: () => node.close(), goesOn }
+    },
+    async Membership(scene) {
+      const group = await started(new Membership(PATH, { id: 'me' }), scene.client)
+      const goesOn = async () => {
+        await scene.other.delete(`${PATH}/me`)
+        await turns()
+        return (await ownsNode(scene, `${PATH}/me`)()) && group.members.length === 1
+      }
+      return { end: () => group.close(), goesOn }
+    },
+    async Cache(scene) {
+      await scene.other.ensurePath(PATH)
+      const cache = new Cache(scene.client, PATH)
+      await cache.ready
+      const goesOn = async () => {
+        await scene.other.setData(PATH, 'new')
+        await turns()
+        return String(cache.get(PATH)?.data) === 'new'
+      }
+      return { end: () => cache.close(), goesOn }
+    },
+    async Watcher(scene) {
+      const watcher = await scene.client.addWatch(PATH)
+      const goesOn = async () => {
+        await scene.other.create(PATH)
+        const { value } = await watcher.next()
+        await scene.other.delete(PATH)
+        return value?.type === 'NodeCreated'
+      }
+      return { end: () => watcher.close(), goesOn }
+    },
+  }
+  for (const [name, make] of Object.entries(again))
+    it(`${name}: the next one of the same path, when the one before ends once more`, () =>
+      onStage(async scene => {
+        const first = await make(scene)
+        await first.end()
+        const second = await make(scene)
+        await first.end()
+        expect(await second.goesOn()).to.equal(true)
+        await second.end()
+      }))
 })
