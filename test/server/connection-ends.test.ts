@@ -21,7 +21,11 @@ class Raw {
     const handshake = frameOf(writer => ConnectRequest.write(writer, request))
     this.transport = dial(
       { host: 'memory', port: 2181 },
-      { opened: () => this.transport.write(handshake), received: () => undefined, closed: () => (this.isClosed = true) },
+      {
+        opened: () => this.transport.write(handshake),
+        received: () => undefined,
+        closed: () => (this.isClosed = true),
+      },
     )
   }
 

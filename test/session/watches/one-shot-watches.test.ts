@@ -87,7 +87,7 @@ describe('the registry of one-shot watches', () => {
       view: fc.constantFrom(undefined, ...views),
     })
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), script => {
+      fc.property(fc.array(step, { minLength: 30, maxLength: 60 }), script => {
         const registry = new OneShotWatches()
         type Known = { kind: WatchKind; watch: Watch; isArmed: boolean }
         let model: Known[] = []
