@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { deleteRecursive } from '../../src/client/recursive.ts'
-import { connect, ZooKeeperError } from '../../src/index.ts'
+import { createLevels, deleteRecursive } from '../../src/client/recursive.ts'
+import { connect, openACL, perms, ZooKeeperError } from '../../src/index.ts'
 import { errnos, nameOf, operations, parentOf } from '../../src/protocol/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
@@ -10,6 +10,23 @@ import { scriptedSession } from '../support/scripted-session.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+describe('createLevels()', () => {
+  for (const depth of [1, 2, 50, 51, 101])
+    it(`gives one ACL to the last of ${depth} levels, and another to those above`, async () => {
+      await using server = await Server.start({ listen: false })
+      await using zk = await connect(server.connectString, { dial: server.dial })
+      const levels = Array.from({ length: depth }, (_, i) => `/${'x/'.repeat(i)}x`)
+      const [acl, aclAbove] = ['10.0.0.1', '10.0.0.2'].map(id => [
+        ...openACL,
+        { perms: perms.read, id: { scheme: 'ip', id } },
+      ])
+      expect(await createLevels(zk, levels.at(-1) as string, { mode: 'persistent', acl, aclAbove })).to.equal(true)
+      const nodes = await Promise.all(levels.map(path => zk.getACL(path)))
+      const expected = levels.map((_, i) => (i === depth - 1 ? '10.0.0.1' : '10.0.0.2'))
+      expect(nodes.map(node => node.acl[1]?.id.id)).to.deep.equal(expected)
+    })
+})
 
 describe('create() with parents', () => {
   it('rejects with the fate of its node if that and its parents are lost together', async () => {

@@ -1,7 +1,15 @@
 // supervise() runs a function again on a new session when its session has expired.
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
-import { supervise, type Client, type ConnectOptions, type Dial, type SessionTask, type Stat } from '../../src/index.ts'
+import {
+  perms,
+  supervise,
+  type Client,
+  type ConnectOptions,
+  type Dial,
+  type SessionTask,
+  type Stat,
+} from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { onBothServers } from '../recipes/fixture.ts'
@@ -27,6 +35,41 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
     await observer.close()
   })
 
+  itInVirtualTime('has closed each session when it runs the task again, resolves or rejects', async () => {
+    const states: string[] = []
+    const clients: Client[] = []
+    const note = () => states.push(clients.map(({ state }) => state).join(' '))
+    const ends: readonly SessionTask<unknown>[] = [
+      (_, signal) => Promise.all([abortOf(signal), fixture.expire(clients.at(-1) as Client)]),
+      () => 'result',
+      () => Promise.reject(new Error('mine')),
+    ]
+    for (const [nth, end] of ends.entries()) {
+      const runs: SessionTask<unknown>[] = [end, () => undefined]
+      const running = run((zk, signal) => {
+        if (clients.length > 0) note()
+        clients.push(zk)
+        return runs.shift()?.(zk, signal)
+      })
+      await running.then(note, note)
+      expect(states.splice(0).join(', '), `${nth}`).to.match(/^((closed|expired)( |, |$))+$/)
+    }
+  })
+
+  itInVirtualTime('connects to an expired session once, which tells that, and not again to close it', async () => {
+    let connects = 0
+    const dial: Dial = (address, handler) => {
+      connects++
+      return fixture.server.options.dial?.(address, handler) as never
+    }
+    let runs = 0
+    const task: SessionTask<unknown> = (zk, signal) =>
+      ++runs < 3 ? Promise.all([abortOf(signal), fixture.expire(zk)]) : undefined
+    await run(task, { dial })
+    // Each of the two that have expired is offered once more, because only a server can say so.
+    expect([runs, connects]).to.deep.equal([3, 3 + 2])
+  })
+
   itInVirtualTime('runs the task again on a new session after each expiry, one run at a time', async () => {
     const ids = new Set<bigint>()
     let running = 0
@@ -47,17 +90,21 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
   itInVirtualTime('uses the options as they were at the call, also in later sessions', async () => {
     const secret = Buffer.from('ann:secret')
     const auth = [{ scheme: 'digest', auth: secret as Uint8Array | string }]
-    const options: ConnectOptions = { auth, sessionTimeout: 5000 }
+    const acl = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
+    const options: ConnectOptions = { auth, acl, sessionTimeout: 5000 }
     const seen: unknown[] = []
     const running = run(async (zk, signal) => {
-      seen.push([zk.sessionTimeout, (await zk.whoAmI()).some(({ user }) => user === 'ann')])
+      const { path } = await zk.create('/supervised-', '', { mode: 'ephemeralSequential' })
+      const [entry] = (await zk.getACL(path)).acl
+      seen.push([zk.sessionTimeout, (await zk.whoAmI()).some(({ user }) => user === 'ann'), entry?.perms])
       if (seen.length < 2) await Promise.all([abortOf(signal), fixture.expire(zk)])
     }, options)
     secret.fill('x')
     auth.length = 0
+    acl.splice(0, 1, { perms: perms.read, id: { scheme: 'ip', id: '10.0.0.1' } })
     options.sessionTimeout = 7000
     await running
-    const expected = [5000, true]
+    const expected = [5000, true, perms.all]
     expect(seen).to.deep.equal([expected, expected])
   })
 

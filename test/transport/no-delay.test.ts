@@ -27,7 +27,7 @@ async function handlePrototype(): Promise<Handle> {
 /** Returns of how many sockets the task has turned the algorithm off. */
 async function socketsWithoutDelay(task: () => Promise<unknown>): Promise<number> {
   const prototype = await handlePrototype()
-  const setNoDelay = Reflect.get(prototype, 'setNoDelay') as Handle['setNoDelay']
+  const setNoDelay = Reflect.get(prototype, 'setNoDelay')
   const off = new Set<Handle>()
   prototype.setNoDelay = function (this: Handle, isOn) {
     if (isOn) off.add(this)
