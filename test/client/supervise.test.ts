@@ -4,6 +4,7 @@ import { getEventListeners } from 'node:events'
 import {
   perms,
   supervise,
+  type ACL,
   type Client,
   type ConnectOptions,
   type Dial,
@@ -90,7 +91,7 @@ onBothServers('supervise', (fixture, { itInVirtualTime, itEverywhere }) => {
   itInVirtualTime('uses the options as they were at the call, also in later sessions', async () => {
     const secret = Buffer.from('ann:secret')
     const auth = [{ scheme: 'digest', auth: secret as Uint8Array | string }]
-    const acl = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
+    const acl: ACL[] = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
     const options: ConnectOptions = { auth, acl, sessionTimeout: 5000 }
     const seen: unknown[] = []
     const running = run(async (zk, signal) => {

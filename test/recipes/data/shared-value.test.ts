@@ -173,6 +173,19 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(await stored()).to.equal('abc')
   })
 
+  itInVirtualTime('gives each call bytes of its own, also those of the initial value', async () => {
+    const value = valueOf(await fixture.open(), { initial: 'a' })
+    for (const isWritten of [false, true]) {
+      if (isWritten) await value.set('a')
+      for (let nth = 0; nth < 3; nth++) {
+        const { data } = await value.get()
+        expect(String(data)).to.equal('a')
+        data?.fill(0)
+      }
+    }
+    await value.close()
+  })
+
   itInVirtualTime('removes its markers after the view that it was created with is closed', async () => {
     const client = await fixture.open()
     const view = client.chroot('/')
