@@ -1,4 +1,4 @@
-// One session across many connections: the only owner of its state. It connects the folders below.
+// One session across many connections. It owns the state of the session, and connects the folders below.
 // May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import { CallbackRunner } from '../runtime/callbacks.ts'
 import { ClockJumps } from '../runtime/clock-jumps.ts'
@@ -93,7 +93,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
 
   readonly #versions: ServerVersions
   readonly lease: SessionLease
-  /** Created when a recipe first needs it. */
+  /** Created by client/recipe-support.ts when a recipe first needs it, so that programs without recipes do not load it. */
   leaderCheck: LeaderCheck | undefined
   #identity: Identity
   /** Created with the first credential, because most sessions have none. */

@@ -25,7 +25,8 @@ describe('a session asks the leader', () => {
   const virtual = VirtualServer.each({
     tickTime: 1000,
     client: {
-      ...{ random: () => 0.5, sessionTimeout: T },
+      random: () => 0.5,
+      sessionTimeout: T,
       onFrame: frame => {
         const { sentence } = explain(frame.bytes, frame)
         const name = /^client #?-?\d* ?(\w+)/.exec(sentence)?.[1]

@@ -1,5 +1,9 @@
 // A random simulation in one process and in virtual time: hosts whose sessions acquire locks, an embedded server, and
 // faults between them. The same seed reproduces the same run, to the last packet.
+//
+// A host is a machine on which one contestant runs. The machine has the clock and the network. The contestant is a client
+// that acquires locks, and that records each call. The interferer is a client beside them, which no fault strikes: it
+// deletes and overwrites the nodes of the others.
 import { connect, type Client } from '../../src/index.ts'
 import { Server, type FaultKind, type NodeKind } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
@@ -320,7 +324,7 @@ class Simulation {
       const node = this.#randomLockNode(random, 'container', 'persistent')
       if (node !== undefined && random() < 0.2) this.#interferer.deleteRecursive(node.path).catch(() => undefined)
     },
-    /** Writes other data into a lock's own node. */
+    /** Writes other data into a lock's directory. */
     overwrite: (_: Host, { random }: FaultParameters) => {
       const node = this.#randomLockNode(random, 'container', 'persistent')
       if (node === undefined || !this.#locks.has(node.path)) return

@@ -32,7 +32,8 @@ export abstract class Followed<T> implements AsyncDisposable {
   }
 
   /**
-   * Removes a listener that {@link on} registered. A watch that only listeners and loops need goes with the last of them.
+   * Removes a listener that {@link on} registered. The last of them also removes a watch that only listeners and
+   * loops need.
    * @throws ZooKeeperError BADARGUMENTS
    * @example
    * const versions: unknown[] = []

@@ -23,7 +23,7 @@ export class QueueWatch {
   readonly #watchers: Watcher[] = []
   /** Ends the pauses between two lists. */
   #hurry = new AbortController()
-  /** True if the server has no persistent watches. The index then learns what other clients do only by lists. */
+  /** True if the server has no persistent watches. Only lists then show the index what other clients do. */
   #lists = false
 
   constructor(client: Client, path: string) {
@@ -87,8 +87,8 @@ export class QueueWatch {
   }
 
   /**
-   * Learns of items to take by lists behind a sync, because the connected server may lag behind. An event that was
-   * handled before may be newer than the lists, so they take no item away. A call that tries a wrong one learns that.
+   * Lists the items to take, behind a sync, because the connected server may lag behind. An event that was
+   * handled before may be newer than the lists, so they take no item away. A call that tries a wrong one finds that out.
    */
   async refresh(signal: AbortSignal): Promise<void> {
     const list = (directory: QueueDirectory) => listChildren(this.#client, join(this.#path, directory))

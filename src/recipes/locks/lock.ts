@@ -95,7 +95,7 @@ export abstract class Lock<H extends Held = Held> {
   /**
    * Runs a function while the lock is held, and resolves with its result. The function should stop when `held.signal`
    * aborts. Here `watchOwnNode` is true by default, so the signal also aborts when another client deletes the lock's
-   * node. Does not wait for a server when the session must be presumed lost: the release then goes on in the background.
+   * node. Does not wait for a server when the session must be presumed lost: the release then continues in the background.
    * @throws RecipeError LOST if the lock was lost, or may have been lost, before the function ended, also if the function
    * rejects because it waits with `held.signal`; its `cause` says which loss it was, and its `value` is the function's
    * result

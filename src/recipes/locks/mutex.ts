@@ -13,7 +13,8 @@ import { mutexOptionChecks, QueueLock, type MutexOptions } from './queue-lock.ts
 /**
  * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory. Each watches its predecessor, and
  * looks ahead unless `lookAhead` is false: so the next holder has the lock one round trip after the release. A free lock
- * takes one round trip, or two if the session has been idle for two thirds of its timeout.
+ * takes one round trip. It takes two if its directory is missing, or if the session has sent neither a write nor a sync
+ * for two thirds of its timeout.
  * @example
  * const lock = new Mutex(zk, '/locks/orders')
  * await using held = await lock.acquire({ timeout: 10_000 })

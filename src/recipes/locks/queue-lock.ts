@@ -127,7 +127,7 @@ export class QueueLock<H extends Held = Held> extends Lock<H> {
     return { waiter, held: () => this.newHeld(waiter, holdOptions) }
   }
 
-  /** Returns what the holder gets. */
+  /** Returns what the holder gets. Sends nothing; a subclass may watch the own node here. */
   protected newHeld({ ownNode }: Waiter<unknown>, options: AcquireOptions): H {
     return new NodeHeld(this.queue.client, this.path, ownNode, options) as Held as H
   }

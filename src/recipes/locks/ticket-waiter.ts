@@ -1,5 +1,5 @@
-// One contender of a TicketMutex. It draws tickets until one has its turn. It learns before its predecessor's end whether
-// that is its turn, so the next holder has the lock one round trip after the release.
+// One contender of a TicketMutex. It draws tickets until one has its turn. It finds out before its predecessor's end
+// whether that is its turn, so the next holder has the lock one round trip after the release.
 import { isCode, join, MultiError, nameOf, parentOf, type Stat } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 import { RecipeError } from '../call/recipe-error.ts'

@@ -11,7 +11,7 @@ interface Releasable {
 }
 
 /**
- * Runs a function, then releases what is held. If the session must be presumed lost, the release goes on in the
+ * Runs a function, then releases what is held. If the session must be presumed lost, the release continues in the
  * background.
  * @throws the function's error; the error of the release; AggregateError of both if the function fails and the release
  * is refused too

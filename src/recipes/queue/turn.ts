@@ -1,4 +1,4 @@
-// Decides whose turn it is, from a list of children. Pure functions.
+// Decides whose turn it is, from a list of children. Sends no request.
 import type { Children } from '../node/children.ts'
 import type { Node } from '../node/own-node.ts'
 import type { Naming } from './dialect.ts'

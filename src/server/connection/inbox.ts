@@ -1,5 +1,5 @@
-// Bytes received from a client, cut into frames. Frames wait while the server is paused, and while the client does not
-// read its replies.
+// Bytes received from a client, cut into frames. Frames wait while the server is paused, and while the connection is throttled:
+// during the handshake, while too many requests wait, and while the client does not read its replies.
 import { Framer } from '../../protocol/index.ts'
 import type { ServerTransport } from '../../transport/transport.ts'
 import type { ServerConnection } from './connection.ts'

@@ -33,7 +33,7 @@ export interface ServerOptions {
    */
   observers?: number | undefined
   /**
-   * The number of ticks for which a server of an ensemble goes on without hearing from its leader, or from a majority.
+   * The number of ticks for which a server of an ensemble serves without a message of its leader, or of a majority.
    * Default 5, as in the zoo.cfg that comes with ZooKeeper.
    */
   syncLimit?: number | undefined

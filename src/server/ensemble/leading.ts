@@ -123,7 +123,12 @@ export class Leading implements LeaderServerOwner {
     const { learner } = link
     const answeredAt = this.#settings.clock.now()
     this.#learners.set(learner, {
-      ...{ link, acceptedEpoch, zxid: undefined, isForwarded: false, acknowledged: undefined, answeredAt },
+      link,
+      acceptedEpoch,
+      zxid: undefined,
+      isForwarded: false,
+      acknowledged: undefined,
+      answeredAt,
     })
     if (this.#epoch !== undefined) this.#send(learner, { kind: 'leaderInfo', newEpoch: this.#epoch })
     else if (this.#isMajority(() => true)) this.#beginEpoch()

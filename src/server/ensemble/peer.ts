@@ -34,7 +34,7 @@ interface Pending {
   readonly cxid: number
   /** Called when this server has applied the transaction. */
   readonly onApplied: (results: readonly TxnResult[]) => void
-  /** Called if the leader has written nothing. */
+  /** Called if the leader replies without a transaction. */
   readonly onReply: (reply: Reply) => void
 }
 
@@ -99,6 +99,7 @@ export class Peer implements Role {
     return this.#ensemble.metricsOf(this)
   }
 
+  /** Also 'follower' while the server looks for a leader: nothing reads it then, because this is not its role. */
   get mode(): Role['mode'] {
     return this.#state === 'leader' || this.#state === 'observer' ? this.#state : 'follower'
   }
@@ -361,6 +362,7 @@ export class Peer implements Role {
     const onReply = ({ err }: Reply) => {
       if (err === errnos.SESSIONMOVED) done('moved')
       else if (err === errnos.SESSIONEXPIRED) done(failed('SESSIONEXPIRED'))
+      // Only a sync and the close of an ended session get here without an error. The handler writes their reply.
       else done(run())
     }
     const onApplied = (results: readonly TxnResult[]) => done(request.outcomeOf(results))
@@ -378,7 +380,7 @@ export class Peer implements Role {
     })
   }
 
-  /** The leader has answered a request, and written nothing. */
+  /** The leader has replied to a request without a transaction. */
   onReply(reply: Reply): void {
     this.#take(reply.session, reply.cxid)?.onReply(reply)
   }

@@ -1,7 +1,8 @@
 // What the client knows of its servers' versions. A server answers an operation that it does not know with UNIMPLEMENTED,
 // ahead of the replies that are due, and closes the connection (UnimplementedRequestProcessor). The writes in flight
 // would be lost: those before it are executed, and one after it may be. So no write is in flight beside an operation
-// that the server may lack. Reads may be, because they can be sent again. Pure: the time is passed in.
+// that the server may lack. Reads may be, because they can be sent again. What is known of a server is kept for the process,
+// or for one network: see gapsOf. The time is passed in.
 
 import { shared } from '../../runtime/shared.ts'
 

@@ -1,4 +1,4 @@
-// The one-shot watches of one session. Pure: this file uses no connection, and calls no callback.
+// The one-shot watches of one session. This file uses no connection, and calls no callback of a watch.
 import { SweepingMap } from '../../runtime/sweeping-map.ts'
 import { eventTypes, type WatchKind } from '../../protocol/index.ts'
 import { WatchesByView } from './views.ts'

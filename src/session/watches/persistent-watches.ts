@@ -1,5 +1,5 @@
-// The persistent watches of one session. Decides which of them get an event. Pure: this file uses no connection, and
-// calls no callback.
+// The persistent watches of one session. Decides which of them get an event. This file uses no connection,
+// and calls no callback of a watch.
 import { parentOf } from '../../protocol/index.ts'
 import { SweepingMap } from '../../runtime/sweeping-map.ts'
 import { WatchesByView } from './views.ts'

@@ -1,12 +1,13 @@
-// docs/architecture.md follows a call, an event, a reconnect and a request from function to function. Every function named there must
-// exist.
+// docs/architecture.md follows a call, a release, an event, a reconnect and a request from function to function. Every function
+// named there must exist.
 import { expect } from 'chai'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from '@typescript/typescript6'
 
-const WAYS = [
+const HEADINGS = [
   'The steps of an acquire()',
+  'The steps of a release()',
   'The steps of a watch event',
   'The steps of a reconnect',
   'The steps of a request through the embedded server',
@@ -64,9 +65,9 @@ function problemWith({ file, name }: Step): string | undefined {
 }
 
 describe('docs/architecture.md', () => {
-  for (const way of WAYS)
-    it(`in “${way}”, names only functions that exist`, () => {
-      const steps = stepsOf(page, way)
+  for (const heading of HEADINGS)
+    it(`in “${heading}”, names only functions that exist`, () => {
+      const steps = stepsOf(page, heading)
       expect(steps).to.have.length.above(5)
       expect(steps.flatMap(step => problemWith(step) ?? [])).to.deep.equal([])
     })
@@ -84,8 +85,8 @@ describe('docs/architecture.md', () => {
 
   it('may have steps of one form only; a step that names a missing file or function is reported', () => {
     const text =
-      '# Title\n\n## A way\n\nText.\n\n1. `src/index.ts` `gone` — does.\n2. `src/gone.ts` `a` — does.\n\n## Next\n1. x'
-    expect(stepsOf(text, 'A way').map(problemWith)).to.deep.equal([
+      '# Title\n\n## The steps of a\n\nText.\n\n1. `src/index.ts` `gone` — does.\n2. `src/gone.ts` `a` — does.\n\n## Next\n1. x'
+    expect(stepsOf(text, 'The steps of a').map(problemWith)).to.deep.equal([
       'src/index.ts has no gone',
       'src/gone.ts does not exist',
     ])
