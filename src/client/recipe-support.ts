@@ -141,7 +141,7 @@ class CallingQueue extends EventQueue {
  */
 export function leaseLossOf(client: Client): Abort {
   const { lease } = client[internals]().session
-  lease.check()
+  lease.expireIfDue()
   return lease.loss
 }
 

@@ -1,9 +1,9 @@
 // Notices that the wall clock has jumped ahead of the monotonic clock. This happens when a suspended machine continues.
 import { readClocks, type Clock } from './clock.ts'
 
-/** The lease of a session, which has something to check after a jump. */
+/** The lease of a session, which may have ended during a jump. */
 interface Checked {
-  check(): unknown
+  expireIfDue(): unknown
 }
 
 /** The time between two comparisons of the clocks, in milliseconds. */
@@ -60,6 +60,6 @@ export class ClockJumps {
     const ahead = wall - now
     const hasJumped = ahead > this.#ahead + TOLERANCE
     if (hasJumped || ahead < this.#ahead) this.#ahead = ahead
-    if (hasJumped) for (const lease of [...this.#leases]) lease.check()
+    if (hasJumped) for (const lease of [...this.#leases]) lease.expireIfDue()
   }
 }

@@ -87,7 +87,7 @@ export class Connection implements TransportHandler {
   /** When the first request of this turn was encoded. The batch is sent at that time or later. */
   #batchStart: Timestamp | undefined
 
-  /** A number and not one of six, because the compiler would otherwise assume that a field read twice has not changed. */
+  /** Typed number: of a union, TypeScript would reject the second comparison, although a callback changes the field between. */
   #stage: number = DIALLING
   #connectSentAt: Timestamp | undefined
   /** How long the handshake took, in milliseconds. */
@@ -129,7 +129,7 @@ export class Connection implements TransportHandler {
     if (this.#stage === ENDED) return
     const isProven = this.#settings.dial.mismatch?.provenByOpening ?? true
     this.#stage = isProven ? PROVEN : OPENED
-    this.session.lease.check()
+    this.session.lease.expireIfDue()
     // Requests that are sent ahead have the time of the handshake: see Evidence in life/lease.ts.
     this.#connectSentAt = this.#batchStart = readClocks(this.#clock)
     this.#writer.frame(() => ConnectRequest.write(this.#writer, this.session.connectRequest))
@@ -140,7 +140,7 @@ export class Connection implements TransportHandler {
   received(chunk: Buffer): void {
     if (this.#stage === ENDED) return
     const now = readClocks(this.#clock)
-    this.session.lease.check(now)
+    this.session.lease.expireIfDue(now)
     this.heartbeat.onReceived(now.now)
     if (this.#stage < PROVEN) {
       if (this.#settings.dial.mismatch?.recognizes(chunk) === true) return this.#failMismatch()
@@ -156,7 +156,7 @@ export class Connection implements TransportHandler {
 
   closed(cause?: Error): void {
     if (this.#stage === ENDED) return
-    this.session.lease.check()
+    this.session.lease.expireIfDue()
     // A listener of the lease may have ended the session.
     if (this.#stage === ENDED) return
     if (cause instanceof PermanentError) return this.#failPermanently(cause)
@@ -329,7 +329,7 @@ export class Connection implements TransportHandler {
       const start = (this.#batchStart = readClocks(this.#clock))
       void Promise.resolve().then(() => {
         // After a stall, this may be the first code of the client that runs.
-        this.session.lease.check(start)
+        this.session.lease.expireIfDue(start)
         this.#flush()
       })
     }

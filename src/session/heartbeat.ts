@@ -107,7 +107,7 @@ export class Heartbeat {
    */
   #beat(): void {
     const { session } = this.#connection
-    const nextCheckIn = session.onBeat()
+    const nextCheckIn = session.runChecks()
     if (!this.#connection.isReady) return
     const { timeout } = session
     const now = this.#clock.now()

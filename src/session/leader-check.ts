@@ -53,7 +53,7 @@ interface Probe {
    * When the leader was first asked and has not confirmed the session since; Infinity if it has. Moved forward by the time
    * in which the leader had nothing to answer.
    */
-  askedAt: number
+  unconfirmedSince: number
   /** When the last probe was answered. */
   answeredAt: number
   /** The earliest time of the next probe. */
@@ -83,7 +83,7 @@ export class LeaderCheck {
   /** True if the session is certain to live long enough to begin to rely on it. */
   get isConfirmed(): boolean {
     const { lease } = this.#session
-    lease.check()
+    lease.expireIfDue()
     return this.#settings.asksLeader ? lease.confirmedFor() > 0 : !lease.expired
   }
 
@@ -134,8 +134,11 @@ export class LeaderCheck {
     }
   }
 
-  /** Asks the leader if it is time. Returns the milliseconds after which it must be called again at the latest. */
-  check(): number {
+  /**
+   * Asks the leader if it is time, or leaves a server whose leader does not answer. Returns the milliseconds after which it
+   * must be called again at the latest.
+   */
+  askIfDue(): number {
     const { writableConnection: connection, lease, requests } = this.#session
     // The lease may have ended, for which requests had to wait.
     requests.sendQueued()
@@ -183,7 +186,7 @@ export class LeaderCheck {
     probe.window.onReply(request, now)
     probe.repliedAt = now
     // The time behind requests of our own says nothing of the leader.
-    if (probe.ahead !== NONE && --probe.ahead === 0) probe.askedAt += now - probe.sentAt
+    if (probe.ahead !== NONE && --probe.ahead === 0) probe.unconfirmedSince += now - probe.sentAt
   }
 
   get #isNeeded(): boolean {
@@ -197,7 +200,7 @@ export class LeaderCheck {
         isPending: false,
         sentAt: 0,
         ahead: NONE,
-        askedAt: Infinity,
+        unconfirmedSince: Infinity,
         answeredAt: 0,
         notBefore: -Infinity,
         window: new Window(this.#session.timeout * DELAY_SHARE, connection.roundTrip),
@@ -211,7 +214,7 @@ export class LeaderCheck {
     for (const end of this.#waiting) end()
   }
 
-  /** Lets the heartbeat call {@link check} now. */
+  /** Lets the heartbeat call {@link askIfDue} now, and set its timer for the next time: one timer serves all. */
   #beat(): void {
     this.#session.writableConnection?.heartbeat.beat()
   }
@@ -221,12 +224,13 @@ export class LeaderCheck {
    * is left saves a lock there. Each answer there renews the lease, so the client leaves again only after a longer wait.
    * If the lease has expired, there is nothing to save.
    */
-  #leaveIn({ connection, isPending, askedAt, ahead, window }: Probe, now: number): number {
+  #leaveIn({ connection, isPending, unconfirmedSince, ahead, window }: Probe, now: number): number {
     const { lease, timeout } = this.#session
     if (lease.expired || !isPending) return Infinity
     const patience = timeout * (lease.isHeld ? HOLDER_PATIENCE : WAITER_PATIENCE)
     // Behind other requests, the leader cannot answer while their replies still arrive, or long requests are on their way.
-    const silentSince = ahead > 0 ? Math.max(askedAt, connection.heartbeat.lastReceived) + window.delay : askedAt
+    const silentSince =
+      ahead > 0 ? Math.max(unconfirmedSince, connection.heartbeat.lastReceived) + window.delay : unconfirmedSince
     return Math.max(lease.confirmedFor(), silentSince + patience - now)
   }
 
@@ -242,7 +246,8 @@ export class LeaderCheck {
     const { connection } = probe
     const startedAt = this.#settings.clock.now()
     probe.isPending = true
-    probe.askedAt = Math.min(probe.askedAt + startedAt - probe.answeredAt, startedAt)
+    // From the last answer until now, the leader was asked nothing.
+    probe.unconfirmedSince = Math.min(probe.unconfirmedSince + startedAt - probe.answeredAt, startedAt)
     try {
       if (!lease.awaitsWrite) {
         this.#countAhead(probe)
@@ -259,7 +264,7 @@ export class LeaderCheck {
     probe.isPending = false
     probe.answeredAt = Math.max(this.#settings.clock.now(), probe.notBefore)
     if (lease.confirmedFor() > 0) {
-      probe.askedAt = Infinity
+      probe.unconfirmedSince = Infinity
       this.end()
     }
     this.#beat()

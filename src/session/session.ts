@@ -156,7 +156,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   }
 
   get leaseSignal(): AbortSignal {
-    this.lease.check()
+    this.lease.expireIfDue()
     return this.lease.signal
   }
 
@@ -167,7 +167,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   }
 
   validFor(): number {
-    this.lease.check()
+    this.lease.expireIfDue()
     return isTerminal(this.state) ? 0 : this.lease.remaining()
   }
 
@@ -202,9 +202,9 @@ export class Session implements RequestsOwner, HostProviderOwner {
 
   // Called by the connection
 
-  /** Returns the milliseconds after which the next beat must follow at the latest. */
-  onBeat(): number {
-    return Math.min(this.lease.check(), this.leaderCheck?.check() ?? Infinity)
+  /** Expires the lease and asks the leader, if either is due. Returns the milliseconds after which the next beat must follow. */
+  runChecks(): number {
+    return Math.min(this.lease.expireIfDue(), this.leaderCheck?.askIfDue() ?? Infinity)
   }
 
   /** The first frame that the client sends on a connection. */
@@ -347,7 +347,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
     const { clock } = this.#settings
     this.#dialTimer = clock.setTimeout(() => {
       // The machine may have been suspended during the pause.
-      this.lease.check()
+      this.lease.expireIfDue()
       if (isTerminal(this.state)) return
       if (!this.lease.expired || !this.hosts.areSilent) return this.hosts.dialNext()
       // A handshake that arrives renews the session at the leader, even if the answer is lost. If the session is presumed
@@ -381,7 +381,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
   leaveServer(reason: string): void {
     if (this.#connection === undefined || this.#closing !== undefined) return
     this.#connection.destroy()
-    this.hosts.onLeft()
+    this.hosts.onServerLeft()
     this.#onDisconnected(connectionLoss(reason))
     if (!isTerminal(this.state)) this.#dialAfter(0)
   }
@@ -433,7 +433,7 @@ export class Session implements RequestsOwner, HostProviderOwner {
       return this.requests.sendOn(connection, operations.sasl, { token }, reply => reply.token)
     }
     void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
-      this.lease.check()
+      this.lease.expireIfDue()
       if (this.#connection !== connection) return
       if (failure === undefined) this.#onReady(connection, readOnly)
       else this.#terminate('authFailed', failure)

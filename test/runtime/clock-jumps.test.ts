@@ -5,7 +5,7 @@ import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 class Listener {
   jumps = 0
 
-  check(): void {
+  expireIfDue(): void {
     this.jumps++
   }
 }

@@ -152,7 +152,7 @@ export class SessionLease {
   }
 
   /**
-   * Set it to true while the owner calls {@link check} before the lease expires. The lease then needs no timer of its
+   * Set it to true while the owner calls {@link expireIfDue} before the lease expires. The lease then needs no timer of its
    * own.
    */
   set hasExternalTimer(hasExternalTimer: boolean) {
@@ -265,7 +265,7 @@ export class SessionLease {
    * Ends the lease if it has expired. The connection calls it first in each callback of the runtime, before it uses
    * anything received. Returns the milliseconds after which it must be called again at the latest.
    */
-  check(now?: Timestamp): number {
+  expireIfDue(now?: Timestamp): number {
     if (this.#answered === undefined || this.expired) return Infinity
     const left = this.remaining(now)
     if (left > 0) return left
@@ -304,10 +304,10 @@ export class SessionLease {
     this.#schedule()
   }
 
-  /** Sets a timer for the next check. Renewals need not change the timer. */
+  /** Sets a timer for the next {@link expireIfDue}. Renewals need not change the timer. */
   #schedule(): void {
     const onTimer = () => {
-      this.check()
+      this.expireIfDue()
       if (!this.expired) this.#schedule()
     }
     this.#timer = this.#clock.setTimeout(onTimer, Math.ceil(this.remaining()))

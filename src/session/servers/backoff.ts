@@ -40,7 +40,7 @@ export class Backoff {
   }
 
   /** The client itself has ended the connection or the attempt. */
-  onLeft(): void {
+  onServerLeft(): void {
     this.#attempt = this.#connectedAt = undefined
   }
 

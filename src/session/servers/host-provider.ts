@@ -90,7 +90,7 @@ export class HostProvider {
   /** Dials the next host. Looks up the SRV records first, if the connect string names some. */
   dialNext(): void {
     this.#hasAnswered = false
-    if (this.#servers.srv === undefined) return this.dial()
+    if (this.#servers.srv === undefined) return this.dialKnown()
     const timeout = this.#attemptTimeout
     this.#backoff.onAttempt(this.#settings.clock.now(), timeout)
     void this.#srv?.lookUpAndDial(timeout)
@@ -106,9 +106,9 @@ export class HostProvider {
   }
 
   /** The session has left its connection of its own accord. */
-  onLeft(): void {
+  onServerLeft(): void {
     this.#stop()
-    this.#backoff.onLeft()
+    this.#backoff.onServerLeft()
   }
 
   /**
@@ -194,8 +194,8 @@ export class HostProvider {
     this.#srv?.follow(srv)
   }
 
-  /** Dials the next host that is known. */
-  dial(): void {
+  /** Dials the next host of those that are known, and looks up nothing. */
+  dialKnown(): void {
     this.#search?.stop()
     this.#current = this.#preferred ?? this.#hosts.next()
     this.#preferred = undefined

@@ -70,7 +70,7 @@ export class SrvHosts {
         return
       }
     }
-    if (!isOver()) this.#provider.dial()
+    if (!isOver()) this.#provider.dialKnown()
   }
 
   /** Looks up the records again, and leaves the present host if their hosts require it. Ignores a failure. */

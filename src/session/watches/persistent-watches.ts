@@ -18,7 +18,7 @@ export interface Subscription {
   /** The view that set the watch; undefined for the session's own client. */
   readonly view: object | undefined
   /**
-   * True if a server has confirmed the watch. From then on a reconnect may lose events, so the watcher gets a `resync`.
+   * True if a server has set the watch. From then on a reconnect may lose events, so the watcher gets a `resync`.
    */
   isSet?: boolean
   /** Stops listening to the caller's signal. */
@@ -35,10 +35,10 @@ export interface Delivery {
 /** The subscriptions on one path, and the watch of the server. */
 interface PathSubscriptions {
   readonly subscriptions: Set<Subscription>
-  /** The mode last requested from the server, whether confirmed yet or not. */
+  /** The mode last requested from the server, whether set yet or not. */
   mode: PersistentMode | undefined
-  /** The mode that a server has confirmed. */
-  confirmed: PersistentMode | undefined
+  /** The mode that a server has set. */
+  setMode: PersistentMode | undefined
   /**
    * The number of requests, queued or in flight, that will set a watch at the server, even if no subscription needs it
    * then.
@@ -61,8 +61,8 @@ export class PersistentWatches {
     return this.#paths === undefined || this.#paths.size === 0
   }
 
-  /** True if a server has confirmed a watch. Only those are set again on the next connection. */
-  get hasConfirmed(): boolean {
+  /** True if a server has set a watch. Only those are set again on the next connection. */
+  get hasSet(): boolean {
     return Object.values(this.paths()).some(paths => paths.length > 0)
   }
 
@@ -76,7 +76,7 @@ export class PersistentWatches {
     const entry: PathSubscriptions = this.#paths.get(serverPath) ?? {
       subscriptions: new Set(),
       mode: undefined,
-      confirmed: undefined,
+      setMode: undefined,
       pending: 0,
     }
     this.#paths.set(serverPath, entry)
@@ -101,22 +101,22 @@ export class PersistentWatches {
     return this.#paths?.get(serverPath)?.mode !== undefined
   }
 
-  isConfirmed(serverPath: string): boolean {
-    return this.#paths?.get(serverPath)?.confirmed !== undefined
+  isSet(serverPath: string): boolean {
+    return this.#paths?.get(serverPath)?.setMode !== undefined
   }
 
   /**
-   * True if the server has confirmed a recursive watch. Until then it sends NodeChildrenChanged, as for a plain watch.
+   * True if the server has set a recursive watch. Until then it sends NodeChildrenChanged, as for a plain watch.
    */
   isRecursive(serverPath: string): boolean {
-    return this.#paths?.get(serverPath)?.confirmed === 'persistentRecursive'
+    return this.#paths?.get(serverPath)?.setMode === 'persistentRecursive'
   }
 
-  /** Records that the server has confirmed a mode. The subscription that it was requested for may be removed by now. */
-  confirm(subscription: Subscription, mode: PersistentMode): void {
+  /** Records that the server has set a mode. The subscription that it was requested for may be removed by now. */
+  onSet(subscription: Subscription, mode: PersistentMode): void {
     subscription.isSet = true
     const entry = this.#paths?.get(subscription.serverPath)
-    if (entry !== undefined) entry.confirmed = mode
+    if (entry !== undefined) entry.setMode = mode
   }
 
   /** Records that no reply to the request of one {@link add} can arrive any more. */
@@ -126,7 +126,7 @@ export class PersistentWatches {
   }
 
   /** True if a subscription needs the path, or a request for it is pending. */
-  isSubscribed(serverPath: string): boolean {
+  isNeeded(serverPath: string): boolean {
     const entry = this.#paths?.get(serverPath)
     return entry !== undefined && (entry.subscriptions.size > 0 || entry.pending > 0)
   }
@@ -135,7 +135,7 @@ export class PersistentWatches {
   forget(serverPath: string): void {
     const entry = this.#paths?.get(serverPath)
     if (entry === undefined) return
-    entry.mode = entry.confirmed = undefined
+    entry.mode = entry.setMode = undefined
     this.#deleteIfUnused(serverPath, entry)
   }
 
@@ -150,7 +150,7 @@ export class PersistentWatches {
   /** Returns the paths to set again after a reconnect, by mode. */
   paths(): Readonly<Record<PersistentMode, string[]>> {
     const paths: Record<PersistentMode, string[]> = { persistent: [], persistentRecursive: [] }
-    for (const [path, { confirmed }] of this.#paths ?? []) if (confirmed !== undefined) paths[confirmed].push(path)
+    for (const [path, { setMode }] of this.#paths ?? []) if (setMode !== undefined) paths[setMode].push(path)
     return paths
   }
 

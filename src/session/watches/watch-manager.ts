@@ -52,6 +52,12 @@ export interface WatchManagerOwner {
   readonly background: { run(work: Promise<unknown>): void }
 }
 
+// The verbs that end a watch.
+//   Of one watch here: `disarm` forgets an armed one, `removePending` one whose request has failed, and `take` those of a
+//   view on a path. `drop` disarms one, and then calls `removeUnused`. `unsubscribe` ends a persistent one.
+//   Of a path at the server: `removeUnused` and `releasePersistent` remove its watch if no watch here needs it, and
+//   `removeAtServer` removes it in any case. `forget` records that it has no persistent watch. `releaseOrForget` does what
+//   is right after a request for one.
 export class WatchManager {
   readonly #owner: WatchManagerOwner
   readonly #oneShot = new OneShotWatches()
@@ -64,7 +70,7 @@ export class WatchManager {
 
   /** The newest operation that {@link setAgain} sends, and the minor version of 3.x that it needs. */
   get needed(): { readonly op: { readonly opcode: number }; readonly since: number } {
-    const op = this.#persistent.hasConfirmed ? operations.setWatches2 : operations.setWatches
+    const op = this.#persistent.hasSet ? operations.setWatches2 : operations.setWatches
     return { op, since: op.since }
   }
 
@@ -192,7 +198,7 @@ export class WatchManager {
     const requested = this.#persistent.add(subscription)
     const body = { path: serverPath, mode: addWatchModes[requested] }
     const onReply = () => {
-      this.#persistent.confirm(subscription, requested)
+      this.#persistent.onSet(subscription, requested)
       subscription.stopListening = onAbort(signal, () => this.#owner.background.run(watcher.abort(signal?.reason)))
       return watcher
     }
@@ -218,8 +224,8 @@ export class WatchManager {
    * that is.
    */
   #releaseOrForget(serverPath: string): void {
-    if (!this.#persistent.has(serverPath) || this.#persistent.isSubscribed(serverPath)) return
-    if (this.#persistent.isConfirmed(serverPath)) return void this.#releasePersistent(serverPath)
+    if (!this.#persistent.has(serverPath) || this.#persistent.isNeeded(serverPath)) return
+    if (this.#persistent.isSet(serverPath)) return void this.#releasePersistent(serverPath)
     this.#persistent.forget(serverPath)
     // One-shot watches that shared this persistent watch were never set at the server. Older ones are still set there.
     const orphans = this.#oneShot.on(serverPath, serverTables)
@@ -231,7 +237,7 @@ export class WatchManager {
 
   /** Removes the server's persistent watch if no watch here needs the path any more. */
   #releasePersistent(serverPath: string): Promise<void> | undefined {
-    if (!this.#persistent.has(serverPath) || this.#persistent.isSubscribed(serverPath)) return undefined
+    if (!this.#persistent.has(serverPath) || this.#persistent.isNeeded(serverPath)) return undefined
     if (!serverTables.every(table => this.#oneShot.isUnused(table, serverPath))) return undefined
     this.#persistent.forget(serverPath)
     return isConnected(this.#owner.state) ? this.#removeAtServer(serverPath, 'any') : undefined

@@ -41,7 +41,7 @@ export const session: readonly PlantedBug[] = [
     file: 'src/session/connection.ts',
     caughtBy: 'test/session/life/liveness.test.ts',
     bug: 'after a stall a reply reaches the holder of a lock before the end of its lease',
-    from: 'this.session.lease.check(now)\n',
+    from: 'this.session.lease.expireIfDue(now)\n',
     to: '',
   },
   {
@@ -125,7 +125,7 @@ export const session: readonly PlantedBug[] = [
     file: 'src/session/session.ts',
     caughtBy: 'test/session/life/liveness.test.ts',
     bug: 'leaseSignal is not aborted after a stall of the process that outlived the lease',
-    from: 'this.lease.check()\n    return this.lease.signal',
+    from: 'this.lease.expireIfDue()\n    return this.lease.signal',
     to: 'return this.lease.signal',
   },
   {

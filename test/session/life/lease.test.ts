@@ -52,7 +52,7 @@ describe('a lease', () => {
 
   it('has no remaining time before it starts, and does not expire', async () => {
     expect(lease.remaining()).to.equal(0)
-    lease.check()
+    lease.expireIfDue()
     await clock.advance(1e6)
     expect(expiries).to.equal(0)
     expect(lease.signal.aborted).to.equal(false)
@@ -66,7 +66,7 @@ describe('a lease', () => {
     await clock.advance(1)
     expect(expiries).to.equal(1)
     expect(lease.signal.aborted).to.equal(true)
-    for (let i = 0; i < 3; i++) lease.check()
+    for (let i = 0; i < 3; i++) lease.expireIfDue()
     await clock.advance(1000)
     expect(expiries).to.equal(1)
     expect(clock.pendingTimers).to.equal(0)
@@ -132,7 +132,7 @@ describe('a lease', () => {
     expect(clock.pendingTimers).to.equal(0)
     expect(lease.signal.reason).to.equal(reason)
     lease.renew(readClocks(clock))
-    lease.check()
+    lease.expireIfDue()
     await clock.advance(1000)
     expect(lease.remaining()).to.equal(0)
     expect(expiries).to.equal(0)
@@ -150,11 +150,11 @@ describe('a lease', () => {
 
   it('asks to be checked again when it expires', async () => {
     lease.start(readClocks(clock), 10_000)
-    expect(lease.check()).to.equal(10_000)
+    expect(lease.expireIfDue()).to.equal(10_000)
     await clock.advance(9700)
-    expect(lease.check()).to.equal(300)
+    expect(lease.expireIfDue()).to.equal(300)
     await clock.advance(300)
-    expect(lease.check()).to.equal(Infinity)
+    expect(lease.expireIfDue()).to.equal(Infinity)
   })
 
   it('has one timer again after it expired and was renewed', async () => {
@@ -169,7 +169,7 @@ describe('a lease', () => {
   it('has no timer after a check that found it expired', () => {
     lease.start(readClocks(clock), 100)
     const { now, wall } = readClocks(clock)
-    expect(lease.check({ now, wall: wall + 100 })).to.equal(Infinity)
+    expect(lease.expireIfDue({ now, wall: wall + 100 })).to.equal(Infinity)
     expect(expiries).to.equal(1)
     expect(clock.pendingTimers).to.equal(0)
   })
@@ -344,7 +344,7 @@ describe('a lease', () => {
       lease.start(readClocks(clock), 100)
       await clock.advance(150)
       expect(expiries).to.equal(0)
-      lease.check()
+      lease.expireIfDue()
       expect(expiries).to.equal(1)
     })
 

@@ -52,7 +52,7 @@ describe('the pause between connection attempts', () => {
   it('ends an attempt that the client itself gave up as if it had not begun', () => {
     const attempts = new Backoff()
     attempts.onAttempt(0, 1000)
-    attempts.onLeft()
+    attempts.onServerLeft()
     attempts.onConnectionLost(500)
     expect(attempts.pause(1, 30_000, random)).to.equal(75)
   })
@@ -62,7 +62,7 @@ describe('the pause between connection attempts', () => {
     expect(attempts.isConnected).to.equal(false)
     attempts.onConnected(0)
     expect(attempts.isConnected).to.equal(true)
-    attempts.onLeft()
+    attempts.onServerLeft()
     expect(attempts.isConnected).to.equal(false)
     attempts.onConnected(0)
     attempts.onConnectionLost(1)
