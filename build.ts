@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { build } from 'esbuild'
+import { build, transformSync } from 'esbuild'
 import manifest from './package.json' with { type: 'json' }
 import { browserOptions } from './site/browser-runtime/esbuild.ts'
 import { buildPlayground } from './site/playground/build.ts'
@@ -44,9 +44,15 @@ const bundles = await Promise.all(
     build({ ...browserOptions, entryPoints: ['dist/browser/index.js'], format, minify: true, write: false }),
   ),
 )
-for (const [i, folder] of ['dist/browser', 'dist/cjs/browser'].entries()) {
+for (const [i, folder] of ['dist/browser', 'dist/cjs/browser'].entries())
   writeFileSync(`${folder}/index.js`, bundles[i]?.outputFiles[0]?.text ?? '')
-  rmSync(`${folder}/index.js.map`)
+rmSync('dist/browser/index.js.map')
+
+// Nobody imports the program, so the package has neither its sources nor maps to them, and its code has no comments.
+for (const file of readdirSync('dist/cli', { recursive: true, encoding: 'utf8' })) {
+  const path = join('dist/cli', file)
+  if (file.endsWith('.js')) writeFileSync(path, transformSync(readFileSync(path, 'utf8')).code)
+  else if (file.endsWith('.map')) rmSync(path)
 }
 
 /** Makes a declaration file import the types of the runtime, and other files by the names that they have in dist. */

@@ -304,16 +304,23 @@ describe('the maps of the package', () => {
     expect(missing).to.deep.equal([])
   })
 
-  for (const kind of ['import', 'require'])
-    it(`lead the stack of an error from the code for ${kind} to the source`, async () => {
-      const { directory } = await userWithPackage()
-      const load = kind === 'import' ? "await import('zkwire')" : "require('zkwire')"
-      await write(directory, {
-        'stack.cjs': `(async () => { const { connect } = ${load}; await connect('/').catch(error => console.log(error.stack)) })()`,
-      })
-      const { output } = await run(directory, '.', 'node-20', 'node --enable-source-maps stack.cjs')
-      const [, file = '', line = 0] =
-        /at parseConnectString .*zkwire\/(src\/[^:]+):(\d+)/.exec(output) ?? expect.fail(output)
-      expect(readFileSync(join(installed, file), 'utf8').split('\n')[Number(line) - 1]).to.include('badArguments')
+  it('lead the stack of an error from an ES module to the source', async () => {
+    const { directory } = await userWithPackage()
+    await write(directory, {
+      'stack.mjs': "import { connect } from 'zkwire'; await connect('/').catch(error => console.log(error.stack))",
     })
+    const { output } = await run(directory, '.', 'node-20', 'node --enable-source-maps stack.mjs')
+    const [, file = '', line = 0] =
+      /at parseConnectString .*zkwire\/(src\/[^:]+):(\d+)/.exec(output) ?? expect.fail(output)
+    expect(readFileSync(join(installed, file), 'utf8').split('\n')[Number(line) - 1]).to.include('badArguments')
+  })
+
+  it('are of the ES modules and of the declarations only, and no file names one that is missing', () => {
+    const files = readdirSync(installed, { recursive: true, encoding: 'utf8' })
+    const named = files
+      .filter(file => /\.js$|\.d\.ts$/.test(file))
+      .filter(file => /^\/\/# sourceMappingURL=/m.test(readFileSync(join(installed, file), 'utf8')))
+    expect(named.filter(file => !files.includes(`${file}.map`))).to.deep.equal([])
+    expect(named.filter(file => /^dist\/(cli\/|cjs\/.*\.js$)/.test(file))).to.deep.equal([])
+  })
 })
