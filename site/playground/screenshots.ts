@@ -8,13 +8,15 @@ import { buildPlayground } from './build.ts'
 
 const docs = join(import.meta.dirname, '..', '..', 'docs')
 const QUALITY = 0.82
+/** That of the picture in the README is smaller, because the package has it. */
+const OF_PACKAGE = { scale: 0.65, quality: 0.6 }
 
 const browser = await startChromium()
 const { html } = await buildPlayground()
 
 /** Opens the page at a moment that does not depend on the machine: nothing plays. */
-async function openPage(width: number, height: number, link = ''): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1.5, reducedMotion: 'reduce' })
+async function openPage(width: number, height: number, link = '', scale = 1.5): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: scale, reducedMotion: 'reduce' })
   // A page without an address of its own: the link of its story is not shown in the pictures.
   await page.route('http://playground.test/', route => route.fulfill({ contentType: 'text/html', body: html }))
   await page.goto(`http://playground.test/${link === '' ? '' : `#${link}`}`)
@@ -23,7 +25,7 @@ async function openPage(width: number, height: number, link = ''): Promise<Page>
 }
 
 /** Saves what is seen of an element, or of the window. Chromium compresses it, because Playwright writes no WebP. */
-async function save(from: Page | Locator, name: string): Promise<void> {
+async function save(from: Page | Locator, name: string, quality = QUALITY): Promise<void> {
   const png = (await from.screenshot({ animations: 'disabled' })).toString('base64')
   const blank = await browser.newPage()
   const webp = await blank.evaluate<string>(`(async () => {
@@ -32,7 +34,7 @@ async function save(from: Page | Locator, name: string): Promise<void> {
     await image.decode()
     const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height })
     canvas.getContext('2d').drawImage(image, 0, 0)
-    return canvas.toDataURL('image/webp', ${QUALITY}).split(',')[1]
+    return canvas.toDataURL('image/webp', ${quality}).split(',')[1]
   })()`)
   await blank.close()
   const bytes = Buffer.from(webp, 'base64')
@@ -40,10 +42,10 @@ async function save(from: Page | Locator, name: string): Promise<void> {
   console.log(`docs/${name}: ${Math.round(bytes.length / 1000)} kB`)
 }
 
-const stage = await openPage(1280, 940)
+const stage = await openPage(1280, 940, '', OF_PACKAGE.scale)
 await stage.locator('.lessons summary').click()
 await stage.evaluate("playground.select({ kind: 'frame', n: 147 })")
-await save(stage, 'playground.webp')
+await save(stage, 'playground.webp', OF_PACKAGE.quality)
 
 const plot = await openPage(760, 900)
 await plot.getByRole('combobox', { name: 'Figure' }).selectOption('bytes')
