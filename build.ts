@@ -2,8 +2,8 @@
 // playground`, and the notices of the packages in that page, which has those of the bundles too. Jest and other loaders that
 // implement require() themselves cannot load ES modules.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
 import { build, transformSync } from 'esbuild'
 import manifest from './package.json' with { type: 'json' }
 import { browserOptions } from './site/browser-runtime/esbuild.ts'
@@ -15,6 +15,9 @@ const COMPILER = 'node_modules/typescript/bin/tsc'
 /** The types of the runtime that declarations use, and that a user's compiler may not know. */
 const GLOBALS = 'runtime/globals.d.ts'
 const HANDWRITTEN = [GLOBALS, 'runtime/node-types.d.ts']
+
+/** The folders of the bundles for browsers. */
+const BUNDLES = ['dist/browser', 'dist/cjs/browser']
 
 rmSync('dist', { recursive: true, force: true })
 for (const project of ['tsconfig.build.json', 'tsconfig.commonjs.json']) {
@@ -44,15 +47,30 @@ const bundles = await Promise.all(
     build({ ...browserOptions, entryPoints: ['dist/browser/index.js'], format, minify: true, write: false }),
   ),
 )
-for (const [i, folder] of ['dist/browser', 'dist/cjs/browser'].entries())
-  writeFileSync(`${folder}/index.js`, bundles[i]?.outputFiles[0]?.text ?? '')
+for (const [i, folder] of BUNDLES.entries()) writeFileSync(`${folder}/index.js`, bundles[i]?.outputFiles[0]?.text ?? '')
 rmSync('dist/browser/index.js.map')
 
-// Nobody imports the program, so the package has neither its sources nor maps to them, and its code has no comments.
-for (const file of readdirSync('dist/cli', { recursive: true, encoding: 'utf8' })) {
-  const path = join('dist/cli', file)
-  if (file.endsWith('.js')) writeFileSync(path, transformSync(readFileSync(path, 'utf8')).code)
-  else if (file.endsWith('.map')) rmSync(path)
+// Nobody imports the program, so the package has neither its sources nor maps to them.
+for (const file of readdirSync('dist/cli', { recursive: true, encoding: 'utf8' }))
+  if (file.endsWith('.map')) rmSync(join('dist/cli', file))
+
+for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' }))
+  if (file.endsWith('.js') && !BUNDLES.some(folder => join('dist', file).startsWith(folder)))
+    removeComments(join('dist', file))
+
+/**
+ * Removes the comments of a module, because `src` has them, which is in the package too, and they were a tenth of it. The
+ * compiler can do so only if it leaves the comments out of the declarations too.
+ */
+function removeComments(path: string): void {
+  const map = `${path}.map`
+  const code = readFileSync(path, 'utf8').replace(/\n\/\/# sourceMappingURL=.*/, '')
+  if (!existsSync(map)) return writeFileSync(path, transformSync(code).code)
+  const input = `\n//# sourceMappingURL=data:application/json;base64,${readFileSync(map, 'base64')}`
+  // The name of the module must not count as a source: those of the map are relative to its folder.
+  const output = transformSync(code + input, { sourcemap: 'external', sourcesContent: false })
+  writeFileSync(path, `${output.code}//# sourceMappingURL=${basename(map)}\n`)
+  writeFileSync(map, output.map)
 }
 
 /** Makes a declaration file import the types of the runtime, and other files by the names that they have in dist. */

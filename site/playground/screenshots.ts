@@ -7,16 +7,16 @@ import { SCENES } from '../world/scenes.ts'
 import { buildPlayground } from './build.ts'
 
 const docs = join(import.meta.dirname, '..', '..', 'docs')
-const QUALITY = 0.82
-/** That of the picture in the README is smaller, because the package has it. */
-const OF_PACKAGE = { scale: 0.65, quality: 0.6 }
+/** The package has the pictures: with 1.5 pixels for one and a quality of 0.82, they were a tenth of it. */
+const SCALE = 1
+const QUALITY = 0.4
 
 const browser = await startChromium()
 const { html } = await buildPlayground()
 
 /** Opens the page at a moment that does not depend on the machine: nothing plays. */
-async function openPage(width: number, height: number, link = '', scale = 1.5): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: scale, reducedMotion: 'reduce' })
+async function openPage(width: number, height: number, link = ''): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: SCALE, reducedMotion: 'reduce' })
   // A page without an address of its own: the link of its story is not shown in the pictures.
   await page.route('http://playground.test/', route => route.fulfill({ contentType: 'text/html', body: html }))
   await page.goto(`http://playground.test/${link === '' ? '' : `#${link}`}`)
@@ -25,7 +25,7 @@ async function openPage(width: number, height: number, link = '', scale = 1.5): 
 }
 
 /** Saves what is seen of an element, or of the window. Chromium compresses it, because Playwright writes no WebP. */
-async function save(from: Page | Locator, name: string, quality = QUALITY): Promise<void> {
+async function save(from: Page | Locator, name: string): Promise<void> {
   const png = (await from.screenshot({ animations: 'disabled' })).toString('base64')
   const blank = await browser.newPage()
   const webp = await blank.evaluate<string>(`(async () => {
@@ -34,7 +34,7 @@ async function save(from: Page | Locator, name: string, quality = QUALITY): Prom
     await image.decode()
     const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height })
     canvas.getContext('2d').drawImage(image, 0, 0)
-    return canvas.toDataURL('image/webp', ${quality}).split(',')[1]
+    return canvas.toDataURL('image/webp', ${QUALITY}).split(',')[1]
   })()`)
   await blank.close()
   const bytes = Buffer.from(webp, 'base64')
@@ -42,10 +42,10 @@ async function save(from: Page | Locator, name: string, quality = QUALITY): Prom
   console.log(`docs/${name}: ${Math.round(bytes.length / 1000)} kB`)
 }
 
-const stage = await openPage(1280, 940, '', OF_PACKAGE.scale)
+const stage = await openPage(1280, 940)
 await stage.locator('.lessons summary').click()
 await stage.evaluate("playground.select({ kind: 'frame', n: 147 })")
-await save(stage, 'playground.webp', OF_PACKAGE.quality)
+await save(stage, 'playground.webp')
 
 const plot = await openPage(760, 900)
 await plot.getByRole('combobox', { name: 'Figure' }).selectOption('bytes')

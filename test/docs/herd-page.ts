@@ -119,8 +119,6 @@ node is still there, it watches that too (\`Mutex\` by default).
 
 The next holder then has the lock **one round trip** after the release, which is the least that a lock at a server can need.
 
-![The stage of the playground: the server notifies two of twelve clients, while a third asks it to delete its node](scene-queue.webp)
-
 One release: **${events('look-ahead')} notifications, ${bytes(read('look-ahead'))} bytes read.** It notifies the next holder, the client
 behind it, which lists, and the client that releases. The number of lists is that of the last lock, so the bytes grow alike (measured power:
 ${power('look-ahead')}). [locks.md](locks.md) has the requests of both locks.
