@@ -122,6 +122,7 @@ export function watchTree(
   return session.watches.add(path, subscription, signal)
 }
 
+/** A queue that stays empty: it passes each event to a callback. */
 class CallingQueue extends EventQueue {
   readonly #callback: WatchCallback
 
@@ -144,6 +145,9 @@ export function leaseLossOf(client: Client): Abort {
   lease.expireIfDue()
   return lease.loss
 }
+
+/** Ends the lease if it has expired, as its timer would do later, for example because the process stood still. */
+export const noticeExpiry = (client: Client): void => void client[internals]().session.lease.expireIfDue()
 
 function leaderCheckOf(client: Client): LeaderCheck {
   const { session, settings } = client[internals]()
@@ -177,3 +181,9 @@ export const holdLease = (client: Client): (() => void) => leaderCheckOf(client)
  */
 export const callLater = (client: Client, callback: () => unknown): void =>
   client[internals]().session.callbacks.later(callback, undefined)
+
+/** Passes an error to `onUncaughtError`, in order with watch callbacks. */
+export const reportUncaught = (client: Client, error: unknown): void =>
+  callLater(client, () => {
+    throw error
+  })

@@ -7,7 +7,7 @@ import { QueueLock, type NewWaiter } from '../../src/recipes/locks/queue-lock.ts
 import { cancellable } from '../../src/recipes/call/cancellable.ts'
 import type { Children } from '../../src/recipes/node/children.ts'
 import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
-import { namesOf } from '../../src/recipes/queue/dialect.ts'
+import { namingOf } from '../../src/recipes/queue/dialect.ts'
 import { LockQueue } from '../../src/recipes/queue/lock-queue.ts'
 import type { Ahead } from '../../src/recipes/queue/turn.ts'
 import { PredecessorWaiter, type Waiter, type WaitOutcome } from '../../src/recipes/queue/waiter.ts'
@@ -19,7 +19,7 @@ const newPredecessorWaiter: NewWaiter = queue => new PredecessorWaiter(queue)
 
 abstract class Mutant extends QueueLock {
   constructor(client: Client, path: string, newWaiter = newPredecessorWaiter) {
-    super(client, new LockQueue(client, path, namesOf(sequenceOnly), {}), newWaiter)
+    super(client, new LockQueue(client, path, namingOf(sequenceOnly), {}), newWaiter)
   }
 }
 

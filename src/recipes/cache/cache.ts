@@ -1,6 +1,13 @@
 // Local copies of nodes. This file: the public class, which connects the parts.
 // May import: recipes/changes, recipes/call, client/index.ts, client/recipe-support.ts, protocol, options, runtime.
-import { callLater, checked, inBackground, isTerminal, serverPath, terminalCodes } from '../../client/recipe-support.ts'
+import {
+  checked,
+  inBackground,
+  isTerminal,
+  reportUncaught,
+  serverPath,
+  terminalCodes,
+} from '../../client/recipe-support.ts'
 import { ZooKeeperError } from '../../protocol/index.ts'
 import { optionsProblem } from '../../options/checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
@@ -14,7 +21,7 @@ import {
   Changes,
   type CacheChange,
   type CacheChangesOptions,
-  type CacheFollower,
+  type CacheSubscriber,
   type CacheNode,
   type Failure,
 } from './changes.ts'
@@ -204,12 +211,12 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
    */
   override changes(options: CacheChangesOptions = {}): Iteration<CacheChange> {
     const nodes = this.#closed === undefined ? this[Symbol.iterator]() : this.#nodes([])
-    return this.#changes.read(checked('changes', this.path, options, changesOptionChecks), nodes)
+    return this.#changes.iterate(checked('changes', this.path, options, changesOptionChecks), nodes)
   }
 
-  /** @internal Calls the follower from now on. */
-  follow(follower: CacheFollower): void {
-    this.#changes.follow(follower)
+  /** @internal Calls the subscriber from now on. */
+  subscribe(subscriber: CacheSubscriber): void {
+    this.#changes.subscribe(subscriber)
   }
 
   /** @internal True until the cache has read the tree, and again while it reads it after a lost connection. */
@@ -246,14 +253,11 @@ export class Cache extends Followed<CacheChange> implements Iterable<CacheNode> 
    */
   #fail(error: unknown): void {
     if (this.#closed !== undefined) return
-    const { listeners, hasFollowers } = this.#changes
-    const rejects = hasFollowers || (this.#isAwaited && !this.#isReady)
+    const { listeners, hasSubscribers } = this.#changes
+    const rejects = hasSubscribers || (this.#isAwaited && !this.#isReady)
     const isReported = !listeners.isEmpty || !rejects
     this.#end({ error })
-    if (isReported && !isTerminal(this.client.state))
-      callLater(this.client, () => {
-        throw error
-      })
+    if (isReported && !isTerminal(this.client.state)) reportUncaught(this.client, error)
   }
 
   #end(failure: Failure | undefined): void {

@@ -67,8 +67,8 @@ export interface CacheChangesOptions {
   capacity?: number | undefined
 }
 
-/** An iteration over the changes of a cache, or another recipe that follows it. Called at once, before the listeners. */
-export interface CacheFollower {
+/** An iteration over the changes of a cache, or another recipe that reads them. Called at once, before the listeners. */
+export interface CacheSubscriber {
   onChange(change: CacheChange): void
   /** Called each time when the cache has read the whole tree. */
   onLoaded?(): void
@@ -118,12 +118,12 @@ class ChangeQueue extends AsyncQueue<CacheChange> {
   }
 }
 
-/** Reports the changes of one cache to everything that follows it. */
+/** Reports the changes of one cache to its subscribers and listeners. */
 export class Changes {
   readonly listeners: Listeners<CacheChange>
   readonly #client: Client
   readonly #path: string
-  readonly #followers = new Set<CacheFollower>()
+  readonly #subscribers = new Set<CacheSubscriber>()
   #end: { failure: Failure | undefined } | undefined
 
   constructor(client: Client, path: string) {
@@ -132,40 +132,40 @@ export class Changes {
     this.listeners = new Listeners(path)
   }
 
-  get hasFollowers(): boolean {
-    return this.#followers.size > 0
+  get hasSubscribers(): boolean {
+    return this.#subscribers.size > 0
   }
 
-  follow(follower: CacheFollower): void {
-    if (this.#end === undefined) this.#followers.add(follower)
-    else follower.onEnd(this.#end.failure)
+  subscribe(subscriber: CacheSubscriber): void {
+    if (this.#end === undefined) this.#subscribers.add(subscriber)
+    else subscriber.onEnd(this.#end.failure)
   }
 
   /** @param nodes the nodes with which the iteration begins */
-  read(options: CacheChangesOptions, nodes: Iterator<CacheNode>): ChangeQueue {
-    const follower: CacheFollower = {
+  iterate(options: CacheChangesOptions, nodes: Iterator<CacheNode>): ChangeQueue {
+    const subscriber: CacheSubscriber = {
       onChange: change => queue.push(change),
       onEnd: failure => (failure === undefined ? queue.end() : queue.fail(failure.error)),
     }
-    const queue = new ChangeQueue(this.#path, options, nodes, () => this.#followers.delete(follower))
-    if (!queue.hasEnded) this.follow(follower)
+    const queue = new ChangeQueue(this.#path, options, nodes, () => this.#subscribers.delete(subscriber))
+    if (!queue.hasEnded) this.subscribe(subscriber)
     return queue
   }
 
   report(change: CacheChange): void {
-    for (const follower of this.#followers) follower.onChange(change)
+    for (const subscriber of this.#subscribers) subscriber.onChange(change)
     this.listeners.notify(this.#client, change)
   }
 
   /** The cache has read the whole tree. */
   loaded(): void {
-    for (const follower of this.#followers) follower.onLoaded?.()
+    for (const subscriber of this.#subscribers) subscriber.onLoaded?.()
   }
 
   end(failure: Failure | undefined): void {
     this.#end = { failure }
     this.listeners.clear()
-    for (const follower of this.#followers) follower.onEnd(failure)
-    this.#followers.clear()
+    for (const subscriber of this.#subscribers) subscriber.onEnd(failure)
+    this.#subscribers.clear()
   }
 }

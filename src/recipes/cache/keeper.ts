@@ -1,7 +1,7 @@
 // Keeps a copy equal to what was read: decides what a result or an event changes, what to report, and what to read next.
 // Synchronous: it asks for reads and watches, and gets their results later.
 import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
-import { callLater } from '../../client/recipe-support.ts'
+import { reportUncaught } from '../../client/recipe-support.ts'
 import type { Client, WatchEvent } from '../../client/index.ts'
 import { checkedResult } from '../call/codec.ts'
 import { RecipeError } from '../call/recipe-error.ts'
@@ -195,9 +195,7 @@ export class Keeper {
   }
 
   #reportError(error: unknown): void {
-    callLater(this.client, () => {
-      throw error
-    })
+    reportUncaught(this.client, error)
   }
 
   /** A read has failed, and so has set no watch: the root does not exist, or a node cannot be read. */
@@ -239,7 +237,7 @@ export class Keeper {
 
   #report(type: CacheChange['type'], path: string, record?: NodeRecord, old?: NodeRecord, error?: Error): void {
     const { changes } = this.#owner
-    if (!changes.hasFollowers && changes.listeners.isEmpty) return
+    if (!changes.hasSubscribers && changes.listeners.isEmpty) return
     const nodeNow = (each: NodeRecord | undefined) => each && this.node(path, each)
     const change = { type, path, node: nodeNow(record), old: nodeNow(old) }
     changes.report(error === undefined ? change : { ...change, error })

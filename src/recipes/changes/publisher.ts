@@ -1,6 +1,6 @@
 // The changes of what a recipe has: their listeners and loops. This file: the listeners and the loops of one state.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { callLater, checked, isTerminal, signalChecks } from '../../client/recipe-support.ts'
+import { checked, isTerminal, reportUncaught, signalChecks } from '../../client/recipe-support.ts'
 import { AsyncQueue } from '../../runtime/async-queue.ts'
 import type { Client, SignalOption } from '../../client/index.ts'
 import { Listeners } from './listeners.ts'
@@ -83,15 +83,15 @@ export class Publisher<S, T> {
 
   off(event: string, listener: (change: T) => unknown): void {
     this.#listeners.off(event, listener)
-    this.onLeft()
+    this.onUnfollowed()
   }
 
   /** Begins with the present state, if that is known. */
-  read(options: SignalOption): Iteration<T> {
+  iterate(options: SignalOption): Iteration<T> {
     const { signal } = checked('changes', this.#path, options, signalChecks)
     const reader = new MergedChanges(this.#difference, signal, () => {
       this.#readers.delete(reader)
-      this.onLeft()
+      this.onUnfollowed()
     })
     if (this.#isClosed) reader.end()
     if (reader.hasEnded) return reader
@@ -119,7 +119,7 @@ export class Publisher<S, T> {
    * unless it is the end of the session, which the client reports as its state.
    */
   fail(client: Client, error: unknown): void {
-    if (!this.#listeners.isEmpty && !isTerminal(client.state)) callLater(client, () => Promise.reject(error))
+    if (!this.#listeners.isEmpty && !isTerminal(client.state)) reportUncaught(client, error)
     this.#listeners.clear()
     for (const reader of this.#readers) reader.fail(error)
   }
@@ -129,7 +129,7 @@ export class Publisher<S, T> {
     this.#isClosed = true
     this.#listeners.clear()
     for (const reader of this.#readers) reader.end()
-    this.onLeft()
+    this.onUnfollowed()
   }
 
   /** Those that read now. */
@@ -150,5 +150,5 @@ export class Publisher<S, T> {
   protected onFollowed(): void {}
 
   /** Called when listeners or readers were removed. */
-  protected onLeft(): void {}
+  protected onUnfollowed(): void {}
 }

@@ -20,7 +20,7 @@ import { checkArguments, countProblem } from '../call/arguments.ts'
 import { cancellable, waitOptionChecks, type RecipeCall, type WaitOptions } from '../call/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode } from '../node/own-node.ts'
-import { follow, nextChange, readWatched, type Seen } from '../node/read-with-watch.ts'
+import { nextChange, readRepeatedly, readWatched, type Seen } from '../node/read-with-watch.ts'
 
 /**
  * Options of both barriers.
@@ -110,7 +110,7 @@ export class Barrier {
    */
   wait(options: WaitOptions = {}): Promise<void> {
     const isDown = (signal: AbortSignal) =>
-      follow(
+      readRepeatedly(
         this.#client,
         scope => this.#watch(scope),
         isUp => !isUp,

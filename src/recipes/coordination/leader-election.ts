@@ -7,7 +7,7 @@ import { checkArguments, checkFunction } from '../call/arguments.ts'
 import { waitingRead, type WaitOptions } from '../call/cancellable.ts'
 import { closedError } from '../call/closed-error.ts'
 import { Followed } from '../changes/followed.ts'
-import { Follower } from '../changes/follower.ts'
+import { WatchedState } from '../changes/watched-state.ts'
 import type { Iteration } from '../changes/publisher.ts'
 import { HeldUntil } from '../locks/held-until.ts'
 import { watchingOwnNode, type Held } from '../locks/held.ts'
@@ -15,7 +15,7 @@ import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
 import { lockOptionChecks, QueueLock, type LockOptions } from '../locks/queue-lock.ts'
 import { runWhileHeld } from '../locks/use-held.ts'
 import { readWatched, type Seen } from '../node/read-with-watch.ts'
-import { namesOf, sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
+import { namingOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
 import { LockQueue } from '../queue/lock-queue.ts'
 import { LookAheadWaiter } from '../queue/look-ahead.ts'
 
@@ -46,7 +46,7 @@ class Leadership extends QueueLock {
   protected override readonly acquireOp = 'campaign'
 
   constructor(client: Client, path: string, options: LockOptions) {
-    const queue = new LockQueue(client, path, namesOf(latch), options)
+    const queue = new LockQueue(client, path, namingOf(latch), options)
     super(client, queue, () => new LookAheadWaiter(queue))
   }
 }
@@ -67,13 +67,13 @@ export class LeaderElection extends Followed<Participant | null> {
   /** The directory in which each participant has a node. */
   readonly path: string
   readonly #leadership: Leadership
-  readonly #changes: Follower<{ readonly leader: Participant | null }, Participant | null>
+  readonly #changes: WatchedState<{ readonly leader: Participant | null }, Participant | null>
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: LockOptions = {}) {
     checkArguments('LeaderElection', client, path, optionsProblem(options, lockOptionChecks))
     const leadership = new Leadership(client, path, options)
-    const changes = new Follower<{ readonly leader: Participant | null }, Participant | null>(
+    const changes = new WatchedState<{ readonly leader: Participant | null }, Participant | null>(
       leadership.queue.client,
       path,
       signal => this.#watchLeader(signal),
@@ -176,7 +176,7 @@ export class LeaderElection extends Followed<Participant | null> {
       return contenders.map(({ path, id, session }, i) => ({ id, isLeader: i === 0, path, session }))
     }
     const stateOf = ([leader]: Participant[]) => ({ leader: leader ?? null })
-    return waitingRead(queue.client, call, signal => this.#changes.beside(() => read(signal), stateOf))
+    return waitingRead(queue.client, call, signal => this.#changes.readByCall(() => read(signal), stateOf))
   }
 
   /**
@@ -191,7 +191,7 @@ export class LeaderElection extends Followed<Participant | null> {
    * }
    */
   override changes(options: SignalOption = {}): Iteration<Participant | null> {
-    return this.#changes.read(options)
+    return this.#changes.iterate(options)
   }
 
   /**
@@ -242,7 +242,7 @@ export class LeaderElection extends Followed<Participant | null> {
 }
 
 /** Returns the name of the leader's node: the one with the lowest number. */
-function firstOf(children: readonly string[], names: Names): string | undefined {
+function firstOf(children: readonly string[], names: Naming): string | undefined {
   const contenders = children.flatMap(name => {
     const sequence = names.sequenceOf(name)
     return sequence === undefined ? [] : [{ name, sequence }]

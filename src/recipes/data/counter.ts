@@ -7,7 +7,7 @@ import { checkArguments } from '../call/arguments.ts'
 import type { WaitOptions } from '../call/cancellable.ts'
 import { RecipeError } from '../call/recipe-error.ts'
 import { Followed } from '../changes/followed.ts'
-import { Follower } from '../changes/follower.ts'
+import { WatchedState } from '../changes/watched-state.ts'
 import type { Iteration } from '../changes/publisher.ts'
 import { formats, rangeProblem, type CounterFormat } from './counter-format.ts'
 import type { VersionedData } from './shared-value-options.ts'
@@ -57,7 +57,7 @@ export class Counter extends Followed<bigint> {
   readonly format: CounterFormat
   readonly #initial: bigint
   readonly #value: SharedValue
-  readonly #changes: Follower<bigint, bigint>
+  readonly #changes: WatchedState<bigint, bigint>
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: CounterOptions = {}) {
@@ -68,7 +68,9 @@ export class Counter extends Followed<bigint> {
       const { value, changed } = await readIdentified(view, path, null, signal)
       return { value: this.#decode(value.value), changed }
     }
-    const changes = new Follower(view, path, read, (before, after: bigint) => (before === after ? undefined : after))
+    const changes = new WatchedState(view, path, read, (before, after: bigint) =>
+      before === after ? undefined : after,
+    )
     super(changes)
     this.path = path
     this.format = format
@@ -84,7 +86,7 @@ export class Counter extends Followed<bigint> {
         return undefined
       }
     }
-    this.#value.besideChanges = reading => this.#changes.beside(reading, ({ value }) => numberIn(value))
+    this.#value.readByCall = reading => this.#changes.readByCall(reading, ({ value }) => numberIn(value))
   }
 
   /**
@@ -174,7 +176,7 @@ export class Counter extends Followed<bigint> {
    * }
    */
   override changes(options: SignalOption = {}): Iteration<bigint> {
-    return this.#changes.read(options)
+    return this.#changes.iterate(options)
   }
 
   /**

@@ -5,6 +5,7 @@ import {
   isConfirmed,
   leaseLossOf,
   newUuid,
+  noticeExpiry,
   whenConfirmed,
 } from '../../client/recipe-support.ts'
 import { isCode, join, type ACL } from '../../protocol/index.ts'
@@ -64,7 +65,7 @@ export class QueueItem<T = Buffer | null> implements AsyncDisposable {
    * property after a stall of the process makes it abort at once.
    */
   get signal(): AbortSignal {
-    this.#claim.client.validFor()
+    noticeExpiry(this.#claim.client)
     this.#checkLease()
     return this.#lost.signal
   }

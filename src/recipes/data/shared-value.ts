@@ -11,7 +11,7 @@ import { cancellable, waitingRead, type WaitOptions } from '../call/cancellable.
 import { closedError } from '../call/closed-error.ts'
 import { Conversion, type Written } from '../call/codec.ts'
 import { Followed } from '../changes/followed.ts'
-import { Follower } from '../changes/follower.ts'
+import { WatchedState } from '../changes/watched-state.ts'
 import type { Iteration } from '../changes/publisher.ts'
 import { ensureParent } from '../node/ensure-directory.ts'
 import { readWatched, type Seen } from '../node/read-with-watch.ts'
@@ -38,7 +38,7 @@ export class SharedValue<T = Buffer | null, In = Written<T>> extends Followed<Ve
   readonly #conversion: Conversion<T, In>
   readonly #initial: Buffer | null
   readonly #acl: readonly ACL[] | undefined
-  readonly #changes: Follower<IdentifiedData<T>, VersionedData<T>>
+  readonly #changes: WatchedState<IdentifiedData<T>, VersionedData<T>>
   /** The end of the last write of this object. The next one waits for it, because it would only be refused. */
   #last: Promise<unknown> = Promise.resolve()
   /** Ends when the markers of all writes are removed. */
@@ -46,16 +46,16 @@ export class SharedValue<T = Buffer | null, In = Written<T>> extends Followed<Ve
 
   /**
    * Runs each read of a call. A Counter, which reports the changes itself, replaces it.
-   * @internal See {@link Follower.beside}.
+   * @internal See {@link WatchedState.readByCall}.
    */
-  besideChanges: ReadBeside = read => this.#changes.beside(read, state => this.#decodedIfPossible(state))
+  readByCall: ReadByCall = read => this.#changes.readByCall(read, state => this.#decodedIfPossible(state))
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: SharedValueOptions<T, In> = {}) {
     checkArguments('SharedValue', client, path, optionsProblem(options, valueChecks))
     const { codec, initial, acl } = options
     const view = client.chroot('/')
-    const changes = new Follower<IdentifiedData<T>, VersionedData<T>>(
+    const changes = new WatchedState<IdentifiedData<T>, VersionedData<T>>(
       view,
       path,
       async signal => {
@@ -193,7 +193,7 @@ export class SharedValue<T = Buffer | null, In = Written<T>> extends Followed<Ve
    * }
    */
   override changes(options: SignalOption = {}): Iteration<VersionedData<T>> {
-    return this.#changes.read(options)
+    return this.#changes.iterate(options)
   }
 
   /**
@@ -282,11 +282,11 @@ export class SharedValue<T = Buffer | null, In = Written<T>> extends Followed<Ve
       const [node] = await Promise.all([reading, syncing])
       return node === undefined ? missing(this.#initial) : identified(node)
     }
-    return (await this.besideChanges(read)).value
+    return (await this.readByCall(read)).value
   }
 }
 
-type ReadBeside = (read: () => Promise<IdentifiedData>) => Promise<IdentifiedData>
+type ReadByCall = (read: () => Promise<IdentifiedData>) => Promise<IdentifiedData>
 
 /** A value, and an id that differs for each, also if the node is deleted and created again. */
 export interface IdentifiedData<T = Buffer | null> {

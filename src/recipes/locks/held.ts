@@ -1,5 +1,5 @@
 // A lock that is held: the result of acquire().
-import { aBoolean, clockOf, holdLease, inBackground, leaseLossOf } from '../../client/recipe-support.ts'
+import { aBoolean, clockOf, holdLease, inBackground, leaseLossOf, noticeExpiry } from '../../client/recipe-support.ts'
 import type { Checks } from '../../options/checks.ts'
 import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { Abort, Scope } from '../../runtime/abort.ts'
@@ -227,7 +227,7 @@ export class NodeHeld extends Held {
    * if this call comes from an earlier listener of the lease.
    */
   #checkLease(): void {
-    this.validFor()
+    noticeExpiry(this.client)
     if (this.#leaseLoss.isDone) this.#onLeaseLost()
   }
 

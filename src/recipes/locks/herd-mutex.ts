@@ -2,7 +2,7 @@
 import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../call/arguments.ts'
-import { namesOf } from '../queue/dialect.ts'
+import { namingOf } from '../queue/dialect.ts'
 import { LockQueue } from '../queue/lock-queue.ts'
 import { HerdWaiter } from '../queue/waiter.ts'
 import { herdMutexOptionChecks, QueueLock, type HerdMutexOptions } from './queue-lock.ts'
@@ -19,7 +19,7 @@ export class HerdMutex extends QueueLock {
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: HerdMutexOptions = {}) {
     checkArguments('HerdMutex', client, path, optionsProblem(options, herdMutexOptionChecks))
-    const queue = new LockQueue(client, path, namesOf(options.dialect ?? 'curator'), options)
+    const queue = new LockQueue(client, path, namingOf(options.dialect ?? 'curator'), options)
     super(client, queue, () => new HerdWaiter(queue))
   }
 }

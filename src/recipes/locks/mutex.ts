@@ -2,7 +2,7 @@
 import { optionsProblem } from '../../options/checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../call/arguments.ts'
-import { matchesReaders, namesOf } from '../queue/dialect.ts'
+import { matchesReaders, namingOf } from '../queue/dialect.ts'
 import { LockQueue } from '../queue/lock-queue.ts'
 import { LookAheadWaiter } from '../queue/look-ahead.ts'
 import { PredecessorWaiter, type Waiter } from '../queue/waiter.ts'
@@ -30,7 +30,7 @@ export class Mutex extends QueueLock {
     const { dialect = 'curator', lookAhead = true } = options
     const looksAhead = lookAhead && !matchesReaders(dialect)
     const MutexWaiter = looksAhead ? LookAheadWaiter : PredecessorWaiter
-    super(client, new LockQueue(client, path, namesOf(dialect), options), queue => new MutexWaiter(queue))
+    super(client, new LockQueue(client, path, namingOf(dialect), options), queue => new MutexWaiter(queue))
     this.#looksAhead = looksAhead
   }
 

@@ -5,10 +5,9 @@ import {
   dialects as exclusive,
   dialectProblem,
   nameProblem,
-  namesOf,
+  namingOf,
   sampleName,
   type Dialect,
-  type Names,
   type Naming,
 } from '../queue/dialect.ts'
 
@@ -49,8 +48,8 @@ const dialects: Readonly<Record<ReadWriteDialectName, Pair>> = {
 
 /** Each side creates its own names and reads those of both. */
 export interface ReadWriteNames {
-  readonly read: Names
-  readonly write: Names
+  readonly read: Naming
+  readonly write: Naming
   isWriter(name: string): boolean
 }
 
@@ -59,8 +58,8 @@ export const readWriteDialectCheck: Check = dialect => {
   const { read, write } = (dialect ?? {}) as Partial<ReadWriteDialect>
   const problem = sideProblem('read', read) ?? sideProblem('write', write)
   if (problem !== undefined) return problem
-  const reader = sampleName(namesOf(read as Dialect))
-  const isReader = namesOf(write as Dialect).sequenceOf(reader) === undefined
+  const reader = sampleName(namingOf(read as Dialect))
+  const isReader = namingOf(write as Dialect).sequenceOf(reader) === undefined
   return isReader ? undefined : `cannot be used: the pattern of writers matches the reader ${reader}`
 }
 
@@ -72,7 +71,7 @@ function sideProblem(side: string, dialect: unknown): string | undefined {
 /** @param dialect one that `readWriteDialectCheck` accepts */
 export function readWriteNamesOf(dialect: ReadWriteDialectName | ReadWriteDialect): ReadWriteNames {
   const both = typeof dialect === 'string' ? dialects[dialect] : dialect
-  const [read, write] = [namesOf(both.read), namesOf(both.write)]
+  const [read, write] = [namingOf(both.read), namingOf(both.write)]
   const isWriter = (name: string) => write.sequenceOf(name) !== undefined
   const sequenceOf = (name: string) => write.sequenceOf(name) ?? read.sequenceOf(name)
   return { read: { ...read, sequenceOf }, write: { ...write, sequenceOf }, isWriter }

@@ -9,7 +9,7 @@ import { retriedAfterCleanUp, waitingRead, type WaitOptions } from '../call/canc
 import type { Children } from '../node/children.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNodes } from '../node/own-nodes.ts'
-import { namesOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
+import { namingOf, sequenceAfter, type Naming } from '../queue/dialect.ts'
 import { LockQueue, type ContenderNode } from '../queue/lock-queue.ts'
 import type { Turn } from '../queue/turn.ts'
 import { HerdWaiter } from '../queue/waiter.ts'
@@ -60,7 +60,7 @@ class PermitWaiter extends HerdWaiter {
     return children.filter(isTaken).length <= this.#count ? { status: 'first' } : { status: 'waiting', predecessor: '' }
   }
 
-  protected override async turnInList(signal: AbortSignal): Promise<Turn> {
+  protected override async listAndDecide(signal: AbortSignal): Promise<Turn> {
     return this.turnIn(await this.queue.list({ signal }))
   }
 
@@ -117,7 +117,7 @@ export class Semaphore extends Lock {
       ),
     }
     this.#gate = new Mutex(client, join(path, 'locks'), { ...options, lookAhead: false })
-    this.#queue = new LockQueue(client, join(path, 'leases'), namesOf(leases), options)
+    this.#queue = new LockQueue(client, join(path, 'leases'), namingOf(leases), options)
   }
 
   /**

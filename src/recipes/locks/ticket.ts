@@ -1,16 +1,15 @@
 // Decides what the owner of a ticket does next. Pure functions.
 import type { Stat } from '../../protocol/index.ts'
-import { sequenceAfter, type Names } from '../queue/dialect.ts'
+import { sequenceAfter, type Naming } from '../queue/dialect.ts'
 import type { Ahead } from '../queue/turn.ts'
 
 const PREFIX = 't-'
 const afterPrefix = sequenceAfter(PREFIX)
 
-export const tickets: Names = {
+export const tickets: Naming = {
   prefix: () => PREFIX,
   // As `t-(-?\d{10})`, without a regular expression, because each hand-over reads a dozen names.
   sequenceOf: name => (name.length <= LONGEST && name.startsWith(PREFIX) ? afterPrefix(name) : undefined),
-  areUnique: false,
 }
 /** The length of a ticket's name with a negative number. */
 const LONGEST = 13

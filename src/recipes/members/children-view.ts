@@ -70,7 +70,7 @@ export class ChildrenView<T> implements Startable {
         void cache.close()
       }
     }
-    cache.follow({
+    cache.subscribe({
       onChange: change => {
         this.#apply(change)
         // Publishes this change together with the others of this turn of the event loop.

@@ -130,7 +130,7 @@ export class Membership<T = Buffer | null, In = Written<T>> extends Followed<Mem
    * }
    */
   override changes(options: SignalOption = {}): Iteration<MembershipChange<T>> {
-    return this.#view.changes.read(options)
+    return this.#view.changes.iterate(options)
   }
 
   /**

@@ -194,7 +194,7 @@ export class ServiceProvider<P = unknown> extends Followed<ServiceInstance<P>[]>
    * }
    */
   override changes(options: SignalOption = {}): Iteration<ServiceInstance<P>[]> {
-    return this.#view.changes.read(options)
+    return this.#view.changes.iterate(options)
   }
 
   /**

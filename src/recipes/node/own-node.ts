@@ -63,7 +63,7 @@ export class OwnNode {
   }
 
   get node(): Node {
-    if (this.#node === undefined) throw new Error('the node does not exist')
+    if (this.#node === undefined) throw new Error('the node is not known')
     return this.#node
   }
 
@@ -107,7 +107,7 @@ export class OwnNode {
    * @param others nodes that existed after this one was created
    * @returns the watches on the others. Undefined, without a request, if a node must be read
    */
-  watchTogether(others: readonly WatchTarget[], onChange: () => void): NodeWatch[] | undefined {
+  watchWith(others: readonly WatchTarget[], onChange: () => void): NodeWatch[] | undefined {
     // With an ACL of its own, the session may not read this node, and newer servers then send no events of it.
     if (this.#watch !== undefined || this.#plan.acl !== undefined || hasACL(this.#plan.client)) return undefined
     const { client } = this.#plan

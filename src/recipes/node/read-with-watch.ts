@@ -44,7 +44,7 @@ export async function readWatched<T>(
   }
 }
 
-/** A value to follow. `changed` is undefined if the value has changed already: it is then read again, after a pace. */
+/** A value that was read. `changed` is undefined if the value has changed already: it is then read again, after a pace. */
 export interface Seen<T> extends Pick<WatchedRead<T>, 'value'> {
   changed: Promise<void> | undefined
 }
@@ -57,7 +57,7 @@ export interface Seen<T> extends Pick<WatchedRead<T>, 'value'> {
  * @param signal makes the call reject with its reason
  * @param again makes the call read again at once
  */
-export async function follow<T>(
+export async function readRepeatedly<T>(
   client: Client,
   read: (signal: AbortSignal) => Promise<Seen<T> | undefined>,
   onRead: (value: T) => boolean,

@@ -37,12 +37,6 @@ export const dialects: Readonly<Record<DialectName, Naming>> = {
   zookeeper: { prefix: (_uuid, sessionId) => `x-${sessionId}-`, sequenceOf: matching(/^x--?[0-9a-f]+-(-?\d{10})$/) },
 }
 
-/** A naming, and whether it is safe to identify a node by its name. */
-export interface Names extends Naming {
-  /** True if no two contenders ever have the same name, because each name contains a uuid. */
-  readonly areUnique: boolean
-}
-
 /** A uuid and a session id for trying a dialect. */
 const SAMPLE = ['01234567-89ab-4cde-8f01-23456789abcd', 0x1000_2d5f_6a1e_0000n] as const
 const withoutDashes = (text: string) => text.replaceAll('-', '')
@@ -83,14 +77,12 @@ export function dialectProblem(dialect: unknown): string | undefined {
   return naming.sequenceOf(sample) === 7 ? undefined : `has a pattern that does not find the number 7 in ${sample}`
 }
 
-/** @param dialect one that `dialectCheck` accepts */
-export function namesOf(dialect: DialectName | Dialect | Naming): Names {
-  const naming = namingOf(dialect)
-  const areUnique = withoutDashes(sampleName(naming)).includes(withoutDashes(SAMPLE[0]))
-  return { prefix: naming.prefix, sequenceOf: naming.sequenceOf, areUnique }
-}
+/** Returns true if no two contenders ever have the same name, because each name contains a uuid. */
+export const areUnique = (naming: Naming): boolean =>
+  withoutDashes(sampleName(naming)).includes(withoutDashes(SAMPLE[0]))
 
-function namingOf(dialect: DialectName | Dialect | Naming): Naming {
+/** @param dialect one that `dialectCheck` accepts */
+export function namingOf(dialect: DialectName | Dialect | Naming): Naming {
   if (typeof dialect === 'string') return dialects[dialect]
   if ('sequenceOf' in dialect) return dialect
   const { prefix, pattern } = dialect

@@ -5,7 +5,7 @@ import type { Client, ReadOptions } from '../../client/index.ts'
 import { listChildren, readNodes, type Children } from '../node/children.ts'
 import { idIn, tag } from '../node/owner-tag.ts'
 import { OwnNode, type Node, type NodePlan } from '../node/own-node.ts'
-import { dialectOf, foreignContendersIn, type Names } from './dialect.ts'
+import { areUnique, dialectOf, foreignContendersIn, type Naming } from './dialect.ts'
 import { blocksAlways, turnOf, type Blocks, type Turn } from './turn.ts'
 
 /**
@@ -70,14 +70,15 @@ interface NewNode extends Partial<NodePlan> {
 export class LockQueue {
   readonly client: Client
   readonly directory: string
-  readonly names: Names
+  readonly names: Naming
   readonly acl: readonly ACL[] | undefined
   readonly blocks: Blocks
   readonly #id: string
+  readonly #areUnique: boolean
   readonly #onForeignContenders: OnForeignContenders
   #hasReportedForeign = false
 
-  constructor(client: Client, directory: string, names: Names, options: LockQueueOptions) {
+  constructor(client: Client, directory: string, names: Naming, options: LockQueueOptions) {
     const { id = '', acl, onForeignContenders = warnOfForeignContenders, blocks = blocksAlways } = options
     // Uses a separate view, because callers may close theirs or remove its watches; the lock must still remove its node.
     this.client = client.chroot('/')
@@ -86,6 +87,7 @@ export class LockQueue {
     this.acl = copyOfACL(acl)
     this.blocks = blocks
     this.#id = id
+    this.#areUnique = areUnique(names)
     this.#onForeignContenders = onForeignContenders
   }
 
@@ -122,7 +124,7 @@ export class LockQueue {
       .map(({ name, path, data, stat }) => ({
         path,
         sequence: numberOf(name) ?? NaN,
-        id: names.areUnique ? (data?.toString() ?? '') : idIn(data),
+        id: this.#areUnique ? (data?.toString() ?? '') : idIn(data),
         session: stat.ephemeralOwner,
         since: stat.ctime,
         token: stat.czxid,
@@ -143,11 +145,11 @@ export class LockQueue {
       client,
       path: () => join(this.directory, names.prefix(uuid, client.sessionId) + (number ?? '')),
       needsSession: client.sessionId === 0n && names.prefix(uuid, 0n) !== names.prefix(uuid, 1n),
-      data: names.areUnique ? this.#id : tag(uuid, this.#id),
+      data: this.#areUnique ? this.#id : tag(uuid, this.#id),
       acl,
       sequenceOf: number === undefined ? names.sequenceOf : undefined,
-      isUnique: names.areUnique,
-      mark: names.areUnique ? undefined : uuid,
+      isUnique: this.#areUnique,
+      mark: this.#areUnique ? undefined : uuid,
       // The server deletes an empty container. The numbers in the next directory of that path start at 0 again.
       directory: { mode: 'container', acl },
       ...plan,

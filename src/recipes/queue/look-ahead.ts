@@ -83,7 +83,7 @@ export class LookAhead {
     // Watches of an earlier node prove nothing about the place of the present one.
     if (this.#present === undefined) this.#keepOnly([])
     // The own node is first: the server answers in order, so it is known to exist when the predecessor is watched.
-    this.#watchTogether(second, signal)
+    this.#watchOwnAnd(second, signal)
     const own = this.#ownNode.watch(this.#onChange)
     this.#latest = { node: this.#ownNode.node, own, ahead }
     const onPredecessor = this.watch(predecessor, signal)
@@ -121,9 +121,9 @@ export class LookAhead {
    * In the first wait of the own node, watches it and the contender before the predecessor by one request. The
    * predecessor is read, because the session may not be permitted to read it, and must then not wait for its events.
    */
-  #watchTogether(second: string | undefined, signal: AbortSignal): void {
+  #watchOwnAnd(second: string | undefined, signal: AbortSignal): void {
     if (second === undefined || this.#watches.has(second)) return
-    const [watch] = this.#ownNode.watchTogether([this.#watched(second, signal)], this.#onChange) ?? []
+    const [watch] = this.#ownNode.watchWith([this.#watched(second, signal)], this.#onChange) ?? []
     if (watch !== undefined) this.#watches.set(second, watch)
   }
 

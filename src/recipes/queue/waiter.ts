@@ -67,7 +67,7 @@ export abstract class Waiter<R> {
         woken = await this.#waitThroughLosses(turn, signal)
         this.wokenAt = clockOf(client).now()
       }
-      if (woken === 'turn' && (await this.#isConfirmed(signal))) return
+      if (woken === 'turn' && (await this.#confirmTurn(signal))) return
       if (woken === 'noWait') await pace.wait(signal)
       turn = await this.turnIn(await client.retry(() => this.read(signal), { signal }), signal)
     }
@@ -82,10 +82,10 @@ export abstract class Waiter<R> {
     if (!(await client.retry(() => this.isFree(signal), { signal }))) return false
     let turn = await this.#enter(signal)
     // What was read may be older than the node.
-    if (turn.status !== 'first') turn = await client.retry(() => this.turnInList(signal), { signal })
+    if (turn.status !== 'first') turn = await client.retry(() => this.listAndDecide(signal), { signal })
     while (turn.status === 'first') {
-      if (await this.#isConfirmed(signal)) return true
-      turn = await client.retry(() => this.turnInList(signal), { signal })
+      if (await this.#confirmTurn(signal)) return true
+      turn = await client.retry(() => this.listAndDecide(signal), { signal })
     }
     inBackground(client, this.ownNode.remove())
     return false
@@ -120,7 +120,7 @@ export abstract class Waiter<R> {
    * Waits until the leader has confirmed the session, so that the contender may rely on its turn. Returns false if the
    * connection was lost meanwhile: the turn must then be read again.
    */
-  async #isConfirmed(signal: AbortSignal): Promise<boolean> {
+  async #confirmTurn(signal: AbortSignal): Promise<boolean> {
     const { client } = this.queue
     const connections = connectionsOf(client)
     while (!isConfirmed(client)) {
@@ -131,7 +131,7 @@ export abstract class Waiter<R> {
   }
 
   /** Decides whose turn it is by a new list of the queue, which sets no watch. */
-  protected async turnInList(signal: AbortSignal): Promise<Turn> {
+  protected async listAndDecide(signal: AbortSignal): Promise<Turn> {
     const { node } = this.ownNode
     return turnOf(await listChildren(this.queue.client, parentOf(node.path), { signal }), node, this.queue)
   }

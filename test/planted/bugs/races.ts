@@ -58,7 +58,7 @@ export const races: readonly PlantedBug[] = [
     file: 'src/recipes/queue/waiter.ts',
     caughtBy,
     bug: 'a contender whose process was stopped has its turn before it knows that its session is alive',
-    from: "if (woken === 'turn' && (await this.#isConfirmed(signal))) return",
+    from: "if (woken === 'turn' && (await this.#confirmTurn(signal))) return",
     to: "if (woken === 'turn') return",
   },
   {

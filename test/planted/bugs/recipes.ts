@@ -6,8 +6,8 @@ export const recipes: readonly PlantedBug[] = [
     file: 'src/recipes/cache/cache.ts',
     caughtBy: 'test/recipes/cache/cache-faults.test.ts',
     bug: 'the error that ends a cache is lost if the only iteration is left by that end',
-    from: `    const { listeners, hasFollowers } = this.#changes
-    const rejects = hasFollowers ||`,
+    from: `    const { listeners, hasSubscribers } = this.#changes
+    const rejects = hasSubscribers ||`,
     to: `    const { listeners } = this.#changes
     const rejects =`,
   },

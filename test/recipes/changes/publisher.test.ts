@@ -19,7 +19,7 @@ describe('a loop over the changes of a state', () => {
         fc.array(fc.oneof(fc.constant('read' as const), fc.subarray([0, 1, 2, 3, 4])), { maxLength: 12 }),
         async steps => {
           const publisher = new Publisher('/path', difference, [] as readonly number[])
-          const loop = publisher.read({})
+          const loop = publisher.iterate({})
           let state: readonly number[] = []
           let known: readonly number[] = []
           const catchUp = async () => {

@@ -12,7 +12,7 @@ import {
   type Held,
 } from '../../../src/recipes/index.ts'
 import { NodeHeld } from '../../../src/recipes/locks/held.ts'
-import { namesOf } from '../../../src/recipes/queue/dialect.ts'
+import { namingOf } from '../../../src/recipes/queue/dialect.ts'
 import { LockQueue } from '../../../src/recipes/queue/lock-queue.ts'
 import { Server } from '../../../src/server/index.ts'
 import { readDocument } from '../../support/document.ts'
@@ -106,7 +106,7 @@ describe('a loss', () => {
   it('that precedes the grant makes the lock lost from the start, and deletes its node', async () => {
     await using virtual = await VirtualServer.start()
     const client = await virtual.open({ sessionTimeout: T })
-    const ownNode = new LockQueue(client, '/lock', namesOf('curator'), {}).newNode()
+    const ownNode = new LockQueue(client, '/lock', namingOf('curator'), {}).newNode()
     await virtual.until(ownNode.create(() => Promise.resolve(), new AbortController().signal))
     await virtual.server.stop()
     await virtual.clock.advance(2 * T)

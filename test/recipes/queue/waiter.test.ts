@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import type { Children } from '../../../src/recipes/node/children.ts'
-import { dialects, namesOf } from '../../../src/recipes/queue/dialect.ts'
+import { dialects, namingOf } from '../../../src/recipes/queue/dialect.ts'
 import { LockQueue } from '../../../src/recipes/queue/lock-queue.ts'
 import { PredecessorWaiter } from '../../../src/recipes/queue/waiter.ts'
 import { LookAhead, LookAheadWaiter } from '../../../src/recipes/queue/look-ahead.ts'
@@ -34,7 +34,7 @@ describe('a waiter', () => {
     virtual = await VirtualServer.start()
     client = await virtual.open()
     await virtual.until(client.ensurePath('/lock'))
-    queue = new LockQueue(client, '/lock', namesOf(dialects.curator), {})
+    queue = new LockQueue(client, '/lock', namingOf(dialects.curator), {})
   })
   afterEach(() => virtual.close())
 

@@ -1,8 +1,8 @@
-// Follows a state at the server as long as it has a listener or a loop.
+// A state at the server that is watched as long as it has a listener or a loop.
 import { ENDED } from '../../runtime/abort.ts'
 import { Condition } from '../../runtime/condition.ts'
 import type { Client } from '../../client/index.ts'
-import { follow, type Seen } from '../node/read-with-watch.ts'
+import { readRepeatedly, type Seen } from '../node/read-with-watch.ts'
 import { Publisher, type Difference } from './publisher.ts'
 
 /**
@@ -10,7 +10,7 @@ import { Publisher, type Difference } from './publisher.ts'
  * event. A loop that is added later begins with a read of its own, because the last state may be older than what its
  * caller has written.
  */
-export class Follower<S, T> extends Publisher<S, T> {
+export class WatchedState<S, T> extends Publisher<S, T> {
   readonly #client: Client
   readonly #read: (signal: AbortSignal) => Promise<Seen<S> | undefined>
   readonly #again = new Condition()
@@ -19,10 +19,15 @@ export class Follower<S, T> extends Publisher<S, T> {
   #run: AbortController | undefined
   /** How many reads have begun. */
   #reads = 0
-  /** The first state that a call has read before this object has, and how many reads had begun then. */
-  #seenBeside: { readonly state: () => S | undefined; readonly reads: number } | undefined
+  /**
+   * The first state that a call has read while this object had none, and how many reads of this object had begun before.
+   * If a read of this object that began later finds another state, the listeners must get the difference:
+   *   this object:  read 1 sent, and lost with its connection          read 2: the new state
+   *   the call:                          its read: the old state
+   */
+  #readByCall: { readonly state: () => S | undefined; readonly reads: number } | undefined
 
-  /** @param read see {@link follow} */
+  /** @param read see {@link readRepeatedly} */
   constructor(
     client: Client,
     path: string,
@@ -51,16 +56,16 @@ export class Follower<S, T> extends Publisher<S, T> {
       const { readers } = this
       const nth = ++this.#reads
       const seen = await this.#read(signal)
-      const beside = this.#seenBeside
-      // If this read began later, it may have missed a change that the caller of the other one must get.
-      const before = this.state === undefined && beside !== undefined && nth > beside.reads ? beside.state() : undefined
+      const byCall = this.#readByCall
+      // Only a read that began later can have missed a change after the caller's read.
+      const before = this.state === undefined && byCall !== undefined && nth > byCall.reads ? byCall.state() : undefined
       if (before !== undefined) this.publish(this.#client, before, [])
       if (seen === undefined || this.#added === added) return seen
       // A loop that was added later would begin with the past, so it gets the state of the next read.
       this.publish(this.#client, seen.value, readers)
       return undefined
     }
-    follow(this.#client, read, publish, run.signal, this.#again).catch((error: unknown) => {
+    readRepeatedly(this.#client, read, publish, run.signal, this.#again).catch((error: unknown) => {
       if (this.#run !== run) return
       this.#stop()
       this.fail(this.#client, error)
@@ -73,22 +78,22 @@ export class Follower<S, T> extends Publisher<S, T> {
    * @param read sends its request before it returns, once
    * @param stateOf returns undefined if what was read is no state
    */
-  async beside<R>(read: () => Promise<R>, stateOf: (result: R) => S | undefined): Promise<R> {
+  async readByCall<R>(read: () => Promise<R>, stateOf: (result: R) => S | undefined): Promise<R> {
     const reads = this.#reads
     const result = await read()
     if (this.#run !== undefined && this.state === undefined)
-      this.#seenBeside ??= { state: () => stateOf(result), reads }
+      this.#readByCall ??= { state: () => stateOf(result), reads }
     return result
   }
 
-  protected override onLeft(): void {
+  protected override onUnfollowed(): void {
     if (!this.isFollowed) this.#stop()
   }
 
   #stop(): void {
     const run = this.#run
     this.#run = undefined
-    this.#seenBeside = undefined
+    this.#readByCall = undefined
     this.forget()
     run?.abort(ENDED)
   }
