@@ -1,7 +1,7 @@
 // A request of the client of a connection. The role of the server executes it, or has it executed by the leader.
 import { Reader } from '../../protocol/index.ts'
 import type { Database, TxnResult } from '../database/database.ts'
-import { execute, outcomeOf, type Handler, type Outcome, type RequestPacket } from '../database/operations.ts'
+import { outcomeOf, runHandler, type Handler, type Outcome, type RequestPacket } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
 import type { ServerConnection } from './connection.ts'
 
@@ -39,9 +39,9 @@ export class ClientRequest {
     return this.#handler.kind
   }
 
-  /** Executes the request. */
-  run(database: Database): Outcome {
-    return execute(this.#handler, this.#connection.contextOf(this.session, database), this.#reader)
+  /** Executes the request on this copy of the data: that of its server, or of a single leader. */
+  executeOn(database: Database): Outcome {
+    return runHandler(this.#handler, this.#connection.contextOf(this.session, database), this.#reader)
   }
 
   /** Returns what the leader needs to execute the request. */

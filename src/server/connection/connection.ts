@@ -17,9 +17,9 @@ import type { ServerTransport, Address } from '../../transport/transport.ts'
 import type { PlannedFault } from '../control/fault-plan.ts'
 import { allows } from '../database/acl.ts'
 import {
-  execute,
   failed,
   handlerOf,
+  runHandler,
   type Handler,
   type OperationContext,
   type Outcome,
@@ -233,7 +233,7 @@ export class ServerConnection implements WatchingConnection {
     const handler = this.#handlerOf(type)
     if (handler === undefined) {
       role.touch(session)
-      this.#order.run(() => {
+      this.#order.inTurn(() => {
         this.#outbox.reply(undefined, xid, NO_ZXID, errnos.UNIMPLEMENTED, emptyBody)
         this.end()
       })
@@ -268,9 +268,9 @@ export class ServerConnection implements WatchingConnection {
     }
     if (fault?.effect.is === 'replace') {
       const outcome = failed(fault.effect.code)
-      this.#order.run(() => reply(outcome))
+      this.#order.inTurn(() => reply(outcome))
     } else if (isAuthentication) {
-      reply(execute(handler, this.contextOf(session), reader))
+      reply(runHandler(handler, this.contextOf(session), reader))
     } else {
       this.#execute(role, new ClientRequest(this, handler, session, xid, reader, frame?.subarray(reader.offset)), reply)
     }
@@ -291,7 +291,7 @@ export class ServerConnection implements WatchingConnection {
     const { kind } = request
     if (kind === 'close') this.#isClosing = true
     if (kind === 'read') {
-      this.#order.run(() => role.execute(request, reply))
+      this.#order.inTurn(() => role.execute(request, reply))
     } else {
       const place = this.#order.reserve()
       role.execute(request, outcome => place(() => reply(outcome)))

@@ -27,7 +27,7 @@ export class RequestOrder {
   }
 
   /** Runs the task when those before it have run. */
-  run(task: () => void): void {
+  inTurn(task: () => void): void {
     if (this.length === 0) task()
     else this.reserve()(task)
   }

@@ -182,11 +182,11 @@ export type Outcome = { err: number; body: WriteBody } | 'silent'
 export const failed = (code: ServerErrorCode): Outcome => ({ err: errnos[code], body: noBody })
 
 /**
- * Executes a request, and turns its errors into error numbers.
+ * Runs the handler of a request, and turns its errors into error numbers.
  * @throws JuteError if a request of authentication is malformed. It closes the connection, as a malformed handshake
  * does (ZooKeeperServer.processPacket).
  */
-export function execute(handler: Handler, context: OperationContext, request: Reader): Outcome {
+export function runHandler(handler: Handler, context: OperationContext, request: Reader): Outcome {
   try {
     const body = handler.run(context, request)
     return body === undefined ? 'silent' : { err: 0, body }

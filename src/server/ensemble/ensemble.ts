@@ -1,5 +1,13 @@
 // Several servers with one leader. The leader executes the writes; each server makes their changes on its own tree, and
 // answers reads from it (ZooKeeper Atomic Broadcast, in one process).
+//
+// Six names with "server", from the caller's side to the data:
+//   Server            what a test controls: a single server, or all of an ensemble
+//   Member            what a test controls: one server of an ensemble
+//   ServerCore        one server without its sockets: its connections, and its copy of the data
+//   ServerConnection  one connection of a client to a server
+//   Peer              one server in the ensemble: its log, its vote, and the requests that wait for the leader
+//   LeaderServer      no server, but what the leader does for all: it executes the writes, and opens and expires sessions
 import { ServerCore } from '../connection/server-core.ts'
 import { FaultPlan } from '../control/fault-plan.ts'
 import type { MemberState } from '../control/member-state.ts'

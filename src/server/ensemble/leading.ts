@@ -5,7 +5,7 @@ import type { MessageContent } from '../control/member-state.ts'
 import type { Settings } from '../control/options.ts'
 import { encodeState } from '../control/saved-state.ts'
 import type { TransactionCause } from '../database/database.ts'
-import { execute, handlerOf } from '../database/operations.ts'
+import { handlerOf, runHandler } from '../database/operations.ts'
 import type { ServerSession } from '../database/sessions.ts'
 import { TreeTransaction, type LoggedTransaction } from '../database/transaction.ts'
 import { LeaderServer, type LeaderServerOwner } from './leader-server.ts'
@@ -275,7 +275,7 @@ export class Leading implements LeaderServerOwner {
     const context = { database: leader.database, settings: this.#settings, session: id, identities }
     // A write sets no watch.
     const watcher = { sessionId: id, notify: () => undefined }
-    this.#during(server, cxid, () => void execute(handler, { ...context, watcher }, new Reader(body)))
+    this.#during(server, cxid, () => void runHandler(handler, { ...context, watcher }, new Reader(body)))
   }
 
   /** A sync is done when all that the leader has executed is committed (Leader.processSync). */

@@ -58,7 +58,8 @@ export class Peer implements Role {
   readonly touched = new Set<bigint>()
   readonly #ensemble: Ensemble
   #state: MemberMode = 'stopped'
-  #part: Election | Leading | Following | undefined
+  /** What the server does with the others at present; undefined while it is stopped. */
+  #phase: Election | Leading | Following | undefined
   /** The vote of the last election that is over. */
   #vote: Vote | undefined
   /** Servers that have found out earlier than this one that it leads. */
@@ -106,7 +107,7 @@ export class Peer implements Role {
 
   /** What the server does as a leader; undefined if it does not lead. */
   get leading(): Leading | undefined {
-    return this.#part instanceof Leading ? this.#part : undefined
+    return this.#phase instanceof Leading ? this.#phase : undefined
   }
 
   // What the server does in the ensemble
@@ -116,7 +117,7 @@ export class Peer implements Role {
     this.#end()
     if (this.#state !== 'looking' && this.#state !== 'read-only') this.#enter('looking')
     const election = new Election(this, this.#ensemble.network, wait, vote => this.#onElected(vote))
-    this.#part = election
+    this.#phase = election
     election.announce()
   }
 
@@ -127,14 +128,14 @@ export class Peer implements Role {
     const early = this.#early.splice(0)
     if (vote.leader === this.core.id) {
       const leading = new Leading(this, network, settings)
-      this.#part = leading
+      this.#phase = leading
       for (const { link, acceptedEpoch } of early) leading.onLearner(link, acceptedEpoch)
       return
     }
     for (const { link } of early) link.close(this)
     const leader = network.peers.find(({ core }) => core.id === vote.leader)
     if (leader?.core.isRunning !== true) this.startElection()
-    else this.#part = new Following(this, leader, network, settings)
+    else this.#phase = new Following(this, leader, network, settings)
   }
 
   /** Serves clients. */
@@ -162,8 +163,8 @@ export class Peer implements Role {
   }
 
   #end(): void {
-    this.#part?.end()
-    this.#part = undefined
+    this.#phase?.end()
+    this.#phase = undefined
     for (const { link } of this.#early.splice(0)) link.close(this)
   }
 
@@ -184,11 +185,11 @@ export class Peer implements Role {
 
   /** @param isWhole true at each whole tick, and false halfway */
   tick(isWhole: boolean): void {
-    const part = this.#part
-    if (part instanceof Leading) part.tick(isWhole)
-    if (part instanceof Following) part.tick()
+    const phase = this.#phase
+    if (phase instanceof Leading) phase.tick(isWhole)
+    if (phase instanceof Following) phase.tick()
     // An observer gets no message when the others have elected a leader, so it asks again (FastLeaderElection.notTimeout).
-    if (part instanceof Election && isWhole) part.announce()
+    if (phase instanceof Election && isWhole) phase.announce()
     if (this.#mustServeReads) this.#serveReads()
   }
 
@@ -213,29 +214,29 @@ export class Peer implements Role {
 
   /** These servers can be reached that could not. If this one is among them, it can reach all others. */
   announceAgain(servers: readonly Peer[]): void {
-    if (this.#part instanceof Election) this.#part.announce(servers.includes(this) ? undefined : servers)
+    if (this.#phase instanceof Election) this.#phase.announce(servers.includes(this) ? undefined : servers)
   }
 
   /** The process continues after a pause. */
   onResumed(): void {
-    if (this.#part instanceof Leading || this.#part instanceof Election) this.#part.onResumed()
+    if (this.#phase instanceof Leading || this.#phase instanceof Election) this.#phase.onResumed()
   }
 
   resetSilence(): void {
-    if (this.#part instanceof Following) this.#part.resetSilence()
+    if (this.#phase instanceof Following) this.#phase.resetSilence()
   }
 
   // Messages of other servers
 
   receive(from: Peer, content: MessageContent, link: Link | undefined): void {
     if (content.kind === 'vote') return this.#onVote(from, content)
-    const part = this.#part
+    const phase = this.#phase
     if (content.kind === 'followerInfo' || content.kind === 'observerInfo') {
       if (link !== undefined) this.#onLearner(link, content.acceptedEpoch)
-    } else if (part instanceof Leading) {
-      part.receive(from, content)
-    } else if (part instanceof Following) {
-      part.receive(content)
+    } else if (phase instanceof Leading) {
+      phase.receive(from, content)
+    } else if (phase instanceof Following) {
+      phase.receive(content)
     }
   }
 
@@ -245,29 +246,29 @@ export class Peer implements Role {
     // A server that does not lead yet does not wait for followers in vain.
     const isOutvoted = this.#vote !== undefined && isLooking && beats(notification, this.#vote, preferredLeader)
     if (isOutvoted && this.leading !== undefined && this.leading.leader === undefined) this.startElection()
-    if (this.#part instanceof Election) this.#part.onVote(from, notification)
+    if (this.#phase instanceof Election) this.#phase.onVote(from, notification)
     else if (isLooking) this.#sendVote(from)
   }
 
   #sendVote(to: Peer): void {
-    if (this.#vote === undefined || this.#part === undefined || !this.isVoter) return
+    if (this.#vote === undefined || this.#phase === undefined || !this.isVoter) return
     const state = this.leading === undefined ? 'following' : 'leading'
     const { electionEpoch } = this
     this.#ensemble.network.send(this, to, { kind: 'vote', ...this.#vote, electionEpoch, state })
   }
 
   #onLearner(link: Link, acceptedEpoch: number): void {
-    if (this.#part instanceof Leading) this.#part.onLearner(link, acceptedEpoch)
-    else if (this.#part instanceof Election) this.#early.push({ link, acceptedEpoch })
+    if (this.#phase instanceof Leading) this.#phase.onLearner(link, acceptedEpoch)
+    else if (this.#phase instanceof Election) this.#early.push({ link, acceptedEpoch })
     else link.close(this)
   }
 
   /** The other end has closed the connection. */
   onClosed(link: Link): void {
-    const part = this.#part
+    const phase = this.#phase
     this.#early = this.#early.filter(each => each.link !== link)
-    if (part instanceof Leading) part.onClosed(link)
-    if (part instanceof Following && part.owns(link)) this.startElection()
+    if (phase instanceof Leading) phase.onClosed(link)
+    if (phase instanceof Following && phase.owns(link)) this.startElection()
   }
 
   // The data
@@ -344,7 +345,7 @@ export class Peer implements Role {
   }
 
   execute(request: ClientRequest, done: (outcome: Outcome | 'moved') => void): void {
-    const run = () => request.run(this.core.database)
+    const run = () => request.executeOn(this.core.database)
     if (request.kind === 'read') return done(run())
     const { id, timeout, password } = request.session
     const isLocal = this.#local.get(id) !== undefined
@@ -375,8 +376,8 @@ export class Peer implements Role {
     const cxid = content.kind === 'request' ? content.cxid : 0
     this.#pending.push({ session: content.session, cxid, onApplied, onReply })
     this.#ensemble.network.turn(() => {
-      if (this.#part instanceof Leading) this.#part.onRequest(this, content)
-      if (this.#part instanceof Following) this.#part.send(content)
+      if (this.#phase instanceof Leading) this.#phase.onRequest(this, content)
+      if (this.#phase instanceof Following) this.#phase.send(content)
     })
   }
 

@@ -38,7 +38,7 @@ export class ReadOnly implements Role {
   execute(request: ClientRequest, done: (outcome: Outcome) => void): void {
     const { kind, session } = request
     if (kind === 'close') this.#end(session)
-    done(kind === 'read' || kind === 'close' ? request.run(this.#core.database) : failed('NOTREADONLY'))
+    done(kind === 'read' || kind === 'close' ? request.executeOn(this.#core.database) : failed('NOTREADONLY'))
   }
 
   /** Ends all sessions. */

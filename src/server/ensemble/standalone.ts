@@ -68,7 +68,7 @@ export class Standalone implements Cluster, LeaderServerOwner, Role {
 
   execute(request: ClientRequest, done: (outcome: Outcome) => void): void {
     if (request.kind === 'close') this.endSession(request.session)
-    done(request.run(this.leader.database))
+    done(request.executeOn(this.leader.database))
   }
 
   endSession(session: ServerSession): void {
