@@ -9,7 +9,8 @@ import { readDocument } from '../support/document.ts'
 import { ScriptedServer } from '../support/scripted-server.ts'
 import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 import { VirtualServer } from '../support/virtual-server.ts'
-import { Stage, started, turns, type Scene } from '../recipes/public-calls.ts'
+import { Stage, started, type Scene } from '../recipes/public-calls.ts'
+import { turns } from '../support/turns.ts'
 
 /** A host that accepts connections and never says a word. */
 const silent: Dial = () => ({ write: () => undefined, destroy: () => undefined })

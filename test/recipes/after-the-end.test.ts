@@ -7,7 +7,8 @@ import { Queue } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { opcodesInto } from '../support/sent-opcodes.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
-import { end, PATH, publicCalls, Stage, turns, type Scene } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { end, PATH, publicCalls, Stage, type Scene } from './public-calls.ts'
 import { held } from './public-objects.ts'
 
 const SESSION_TIMEOUT = 10_000

@@ -15,7 +15,8 @@ import { Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { held, running } from './public-objects.ts'
-import { end, publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { end, publicCalls, Stage, type PublicCall } from './public-calls.ts'
 
 const closed: ConnectOptions = { auth: [{ scheme: 'digest', auth: 'ann:secret' }], acl: creatorAllACL }
 

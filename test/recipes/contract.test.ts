@@ -5,7 +5,8 @@ import { readDocument } from '../support/document.ts'
 import { declaredCalls, type DeclaredCall } from '../support/public-names.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { failureOf } from '../support/settled.ts'
-import { end, Stage, turns, type Scene } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { end, Stage, type Scene } from './public-calls.ts'
 import {
   followed,
   giving,

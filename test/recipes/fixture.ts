@@ -23,7 +23,7 @@ export interface TestFunctions {
  * @param suite called once per server; defines the tests for that server
  * @throws Error if the suite calls `it` of mocha, whose test would run outside the virtual time
  */
-export function onBothServers(title: string, suite: (fixture: Fixture, sentences: TestFunctions) => void): void {
+export function onBothServers(title: string, suite: (fixture: Fixture, its: TestFunctions) => void): void {
   const describeOn = (name: string, open: () => Promise<ServerUnderTest>, isVirtual: boolean) =>
     describe(`${title}, ${name}`, function () {
       const fixture = Fixture.forSuite(title, open)

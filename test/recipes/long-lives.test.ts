@@ -14,7 +14,8 @@ import {
 } from '../../src/recipes/index.ts'
 import { grownBy } from '../support/grown-collections.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
-import { end, PATH, publicCalls, Stage, started, turns, type Scene } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { end, PATH, publicCalls, Stage, started, type Scene } from './public-calls.ts'
 import { followed, running, type Closing, type Following } from './public-objects.ts'
 
 /** More than the dead keys that a SweepingMap keeps until it sweeps: eight, and an eighth of all keys. */

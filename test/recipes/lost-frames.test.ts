@@ -5,7 +5,8 @@ import { FaultyDial } from '../support/faulty-dial.ts'
 import { outcomeOf, trackSettled } from '../support/settled.ts'
 import { Queue, ReadWriteLock, type ServiceProvider } from '../../src/recipes/index.ts'
 import { outlivingSessions } from './public-objects.ts'
-import { end, keeps, PATH, publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { end, keeps, PATH, publicCalls, Stage, type PublicCall } from './public-calls.ts'
 
 /** Locks have tests of their own with a fault at each step: faults.test.ts. */
 const isOfLock = (name: string) =>

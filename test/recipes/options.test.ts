@@ -7,7 +7,8 @@ import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { declaredCalls } from '../support/public-names.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { constructions } from './constructions.ts'
-import { end, publicCalls, Stage, turns } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { end, publicCalls, Stage } from './public-calls.ts'
 
 /** Values that the options of each name must not have. */
 const wrongValues: Readonly<Record<string, readonly unknown[]>> = {

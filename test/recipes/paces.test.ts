@@ -14,7 +14,8 @@ import {
 import type { OperationName } from '../../src/server/control/faults.ts'
 import type { ServerErrorCode } from '../../src/protocol/index.ts'
 import { opcodesInto } from '../support/sent-opcodes.ts'
-import { end, PATH, Stage, turns, type Scene } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { end, PATH, Stage, type Scene } from './public-calls.ts'
 import { outcomeOf } from '../support/settled.ts'
 
 /** More requests than a loop with pauses sends in ten seconds. */

@@ -30,7 +30,8 @@ import {
   type WaitOptions,
 } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { turns } from '../support/turns.ts'
 import { outcomeOf } from '../support/settled.ts'
 
 export interface Scene {
@@ -180,11 +181,6 @@ export async function end(result: unknown): Promise<void> {
 export const declarationsOf = (calls: Readonly<Record<string, unknown>>): (string | undefined)[] => [
   ...new Set(Object.keys(calls).map(name => /^(new )?[^ ]+/.exec(name)?.[0])),
 ]
-
-/** Lets happen what needs no time. */
-export async function turns(): Promise<void> {
-  for (let i = 0; i < 30; i++) await settle()
-}
 
 const counter = ({ client }: Scene) => new Counter(client, PATH)
 const value = ({ client }: Scene) => new SharedValue(client, PATH)

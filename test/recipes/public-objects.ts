@@ -21,7 +21,8 @@ import {
   type ServiceInstance,
   type VersionedData,
 } from '../../src/recipes/index.ts'
-import { PATH, started, turns, type Scene } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { PATH, started, type Scene } from './public-calls.ts'
 
 export interface Following {
   changes(options?: { signal: AbortSignal }): AsyncIterator<unknown, undefined> & AsyncIterable<unknown>

@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import { openACL, perms } from '../../src/index.ts'
 import type { OperationName } from '../../src/server/control/faults.ts'
 import { outcomeOf } from '../support/settled.ts'
-import { end, publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { end, publicCalls, Stage, type PublicCall } from './public-calls.ts'
 
 type Refuse = (stage: Stage) => unknown
 

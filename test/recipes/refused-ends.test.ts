@@ -19,7 +19,8 @@ import { opcodesInto } from '../support/sent-opcodes.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { onBothServers } from './fixture.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
-import { PATH, Stage, turns, type Scene } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { PATH, Stage, type Scene } from './public-calls.ts'
 
 const SESSION_TIMEOUT = 10_000
 

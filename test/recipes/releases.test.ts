@@ -25,7 +25,8 @@ import {
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { outcomeOf, trackSettled } from '../support/settled.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
-import { PATH, Stage, started, turns, type Scene } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { PATH, Stage, started, type Scene } from './public-calls.ts'
 
 const SESSION_TIMEOUT = 10_000
 

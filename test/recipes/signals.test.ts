@@ -7,7 +7,8 @@ import { FaultyDial } from '../support/faulty-dial.ts'
 import { opcodesInto } from '../support/sent-opcodes.ts'
 import { publicCallsWith } from '../support/public-names.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
-import { declarationsOf, end, publicCalls, Stage, turns, type PublicCall } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { declarationsOf, end, publicCalls, Stage, type PublicCall } from './public-calls.ts'
 
 /** What decides when the signal aborts. */
 interface Moment {

@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import { Cache, Membership, PersistentEphemeral, Queue, Services, type QueueItem } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
-import { PATH, Stage, started, turns, type Scene } from './public-calls.ts'
+import { turns } from '../support/turns.ts'
+import { PATH, Stage, started, type Scene } from './public-calls.ts'
 import { followed, running, type Closing, type Following } from './public-objects.ts'
 
 async function onStage(run: (scene: Scene, stage: Stage) => Promise<void>): Promise<void> {

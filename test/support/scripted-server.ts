@@ -49,7 +49,7 @@ const operationsByOpcode = new Map(
 
 export class ScriptedServer {
   readonly connections: ScriptedConnection[] = []
-  readonly #dialled = new AsyncQueue<ScriptedConnection>()
+  readonly #dialled = new Arrivals<ScriptedConnection>()
 
   readonly dial: Dial = (address, handler) => {
     const connection = new ScriptedConnection(address, handler)
@@ -68,7 +68,7 @@ export class ScriptedConnection {
   readonly address: Address
   readonly #handler: TransportHandler
   readonly #framer = new Framer(0x7fff_ffff, (bytes, start, end) => this.#onFrame(bytes.subarray(start, end)))
-  readonly #requests = new AsyncQueue<Received>()
+  readonly #requests = new Arrivals<Received>()
 
   connectRequest: TypeOf<typeof ConnectRequest> | undefined
   /** All requests after the connect request, including pings. */
@@ -150,8 +150,8 @@ export class ScriptedConnection {
   }
 }
 
-/** A queue whose shift() waits for an item. */
-class AsyncQueue<T> {
+/** What has arrived and was not read yet. shift() waits for the next one. */
+class Arrivals<T> {
   readonly #items: T[] = []
   readonly #waiting: ((value: T) => void)[] = []
 

@@ -4,7 +4,8 @@ import { Queue } from '../../../src/recipes/index.ts'
 import { QueueWatch } from '../../../src/recipes/data/queue-watch.ts'
 import { grownBy } from '../../support/grown-collections.ts'
 import { failureOf } from '../../support/settled.ts'
-import { PATH, Stage, turns, type Scene } from '../public-calls.ts'
+import { turns } from '../../support/turns.ts'
+import { PATH, Stage, type Scene } from '../public-calls.ts'
 
 /** At a server with persistent watches, and at one without. */
 const servers = { 'with persistent watches': undefined, 'without persistent watches': 'UNIMPLEMENTED' } as const

@@ -4,7 +4,8 @@ import { expect } from 'chai'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { AcquireMessage, Held, ReleaseMessage } from '../../../src/recipes/index.ts'
 import { outcomeOf } from '../../support/settled.ts'
-import { PATH, Stage, turns } from '../public-calls.ts'
+import { turns } from '../../support/turns.ts'
+import { PATH, Stage } from '../public-calls.ts'
 import { kindsUnderFaults } from './exclusive-kinds.ts'
 
 const SESSION_TIMEOUT = 10_000

@@ -11,7 +11,8 @@ import {
 } from '../../../src/recipes/index.ts'
 import { abortOf } from '../../support/settled.ts'
 import { opcodesInto } from '../../support/sent-opcodes.ts'
-import { PATH, Stage, started, turns, type Scene } from '../public-calls.ts'
+import { turns } from '../../support/turns.ts'
+import { PATH, Stage, started, type Scene } from '../public-calls.ts'
 
 /** Those of TEMPORARY that servers send. */
 const codes = ['THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { Mutex, TicketMutex, type Held, type MutexOptions } from '../../../src/recipes/index.ts'
 import type { FaultKind } from '../../../src/server/index.ts'
-import { turns } from '../public-calls.ts'
+import { turns } from '../../support/turns.ts'
 import { VirtualServer } from '../../support/virtual-server.ts'
 
 export interface Contender {

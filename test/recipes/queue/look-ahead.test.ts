@@ -5,7 +5,7 @@ import { opcodes, parentOf } from '../../../src/protocol/index.ts'
 import { ReadWriteLock, revoke } from '../../../src/recipes/index.ts'
 import { FaultyDial } from '../../support/faulty-dial.ts'
 import { Contenders, deleteBoth, type Contender } from './contenders.ts'
-import { turns } from '../public-calls.ts'
+import { turns } from '../../support/turns.ts'
 
 const unreadable = [{ perms: perms.all & ~perms.read, id: { scheme: 'world', id: 'anyone' } }]
 
