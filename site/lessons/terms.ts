@@ -23,7 +23,7 @@ export const TERMS: readonly Term[] = [
   { words: 'epoch', meaning: 'the number of a leader’s term: the upper 32 bits of a zxid' },
   {
     words: 'expire',
-    meaning: 'said of a session: the servers have heard nothing of its client for the session timeout, and end it',
+    meaning: 'said of a session: the servers have received nothing of its client for the session timeout, and end it',
   },
   {
     words: 'fencing token',

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { setImmediate } from 'node:timers/promises'
 import { descendantsOf, isAsleep } from '../../environment/procfs.ts'
 
-const MANY = 'i=0; while [ $i -lt 1000 ]; do /bin/true; i=$((i + 1)); done'
+const MANY = 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done'
 
 describe('the descendants of a process', () => {
   it('can be looked at while they start and end', async function () {

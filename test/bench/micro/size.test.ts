@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..', '..', '..')
 
 /** The largest allowed sizes in bytes: the present ones and a small reserve. Increase them only deliberately. */
 const BUDGET = { minified: 141_500, brotli: 44_100 }
-const WORKER_BUDGET = { minified: 131_700, brotli: 41_000 }
+const WORKER_BUDGET = { minified: 131_900, brotli: 41_000 }
 
 describe('the size of the client', () => {
   let size: Size
