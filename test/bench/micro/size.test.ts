@@ -10,7 +10,7 @@ import { readDocument } from '../../support/document.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 
 /** The largest allowed sizes in bytes: the present ones and a small reserve. Increase them only deliberately. */
-const BUDGET = { minified: 141_500, brotli: 44_100 }
+const BUDGET = { minified: 141_500, brotli: 44_200 }
 const WORKER_BUDGET = { minified: 131_900, brotli: 41_000 }
 
 describe('the size of the client', () => {
