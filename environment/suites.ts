@@ -56,6 +56,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   ensemble: {
     about: 'three real servers that are partitioned and restarted, and the long tests; ten minutes',
     needs: [zookeeper, webFrameworks],
+    needsDist: true,
     ...mocha(
       [
         'test/ensemble',

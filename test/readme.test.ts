@@ -12,7 +12,7 @@ const pages: Readonly<Record<string, readonly (RegExp | string)[]>> = {
     /^false$/m,
   ],
   'docs/nodes.md': [/NodeDataChanged[^]*NODEEXISTS \/app\/a refused/, /NodeCreated \/config\/colour/],
-  'docs/supervise.md': [/primary with \d+/, 'test/shut-down.test.ts', 'test/shut-down.test.ts'],
+  'docs/supervise.md': [/primary with \d+/, 'test/shut-down.long.test.ts', 'test/shut-down.long.test.ts'],
 }
 
 for (const [page, outputs] of Object.entries(pages))

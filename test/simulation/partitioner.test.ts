@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { seed } from '../support/seeded-random.ts'
 import { simulatePartitioner } from './partitioner-world.ts'
 
-const simulations = Number(process.env['SIMULATIONS'] ?? 40)
+const simulations = Number(process.env['SIMULATIONS'] ?? 15)
 
 describe(`Partitioners in ${simulations} random simulations (SEED=${seed})`, () => {
   it('give no item two owners at once, and each item its owner in the end, and leave nothing', async function () {

@@ -5,7 +5,7 @@ import { lockKinds } from '../linearizability/lock-kinds.ts'
 import { seed } from '../support/seeded-random.ts'
 import { simulate } from './simulation.ts'
 
-const simulations = Number(process.env['SIMULATIONS'] ?? 6)
+const simulations = Number(process.env['SIMULATIONS'] ?? 3)
 
 describe(`locks in ${simulations} random simulations (SEED=${seed})`, () => {
   for (const [path, lock] of lockKinds) {

@@ -74,7 +74,7 @@ export const server: readonly PlantedBug[] = [
   },
   {
     file: 'src/server/ensemble/leader-server.ts',
-    caughtBy: 'test/server/stop-and-start.test.ts',
+    caughtBy: 'test/server/stop-and-start.long.test.ts',
     bug: 'sessions expire as soon as a stopped server starts again',
     from: 'for (const session of this.sessions.all) this.sessions.touch(session)',
     to: '',

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { seed } from '../../support/seeded-random.ts'
 import { explore } from './cache-model.ts'
 
-const worlds = Number(process.env['WORLDS'] ?? 60)
+const worlds = Number(process.env['WORLDS'] ?? 30)
 
 describe(`a cache in ${worlds} random worlds (SEED=${seed})`, () => {
   it('equals the tree after every burst, and tells real changes, in order, whose sum is the difference', async function () {

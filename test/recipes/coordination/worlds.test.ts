@@ -5,7 +5,7 @@ import { seed } from '../../support/seeded-random.ts'
 import { runWorlds } from '../worlds.ts'
 import { meetInWorld, waitInWorld } from './barrier-model.ts'
 
-const worlds = Number(process.env['WORLDS'] ?? 24)
+const worlds = Number(process.env['WORLDS'] ?? 12)
 
 describe(`barriers in ${worlds} random worlds (SEED=${seed})`, () => {
   it('Barrier lets nobody pass while it is up, and everybody when it is down', async function () {

@@ -8,7 +8,7 @@ import { QueueModel } from './queue-model.ts'
 import { shareInWorld } from './shared-value-model.ts'
 import { runWorlds, World, type Happened, type Host } from '../worlds.ts'
 
-const worlds = Number(process.env['WORLDS'] ?? 40)
+const worlds = Number(process.env['WORLDS'] ?? 12)
 
 /**
  * Each call adds another power of two, so that the bits of the counter say which calls were counted. A call that was

@@ -6,7 +6,7 @@ import { runWorlds } from '../worlds.ts'
 import { keepInWorld, memberships, persistentEphemerals } from './kept-model.ts'
 import { serveInWorld } from './services-model.ts'
 
-const worlds = Number(process.env['WORLDS'] ?? 24)
+const worlds = Number(process.env['WORLDS'] ?? 12)
 
 describe(`members in ${worlds} random worlds (SEED=${seed})`, () => {
   for (const [name, making] of Object.entries({ PersistentEphemeral: persistentEphemerals, Membership: memberships }))
