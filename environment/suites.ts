@@ -81,6 +81,7 @@ export const suites: Readonly<Record<string, Suite>> = {
       ...[zookeeperVersions['3.9.3'], newestCurator, newestKazoo, goZooKeeper, go],
       ...[nodeZooKeeperClient, nodeClients, ...kerberos, kerberosModule, postgresql],
     ],
+    needsDist: true,
     ...mocha(['test/interop'], ...sharedServer),
   },
   versions: {
