@@ -66,7 +66,7 @@ export const TERMS: readonly Term[] = [
     meaning:
       'what the server keeps of a client: its ephemeral nodes, its watches and its timeout. It survives lost connections',
   },
-  { words: 'session timeout', meaning: 'how long the servers keep a session from which they hear nothing' },
+  { words: 'session timeout', meaning: 'how long the servers keep a session whose client sends nothing' },
   { words: 'setWatches', meaning: 'a request that sets all watches of a client again, on its next connection' },
   { words: 'sync', meaning: 'a request with which the server of a client catches up with the leader' },
   { words: 'tick', meaning: 'the unit of time of the servers, `tickTime`: 2 s in the sample configuration' },
