@@ -100,6 +100,19 @@ describe('silence', () => {
     expect(connection.dropped).to.equal(false)
   })
 
+  it('does not end a connection while the server answers pings, although it answers a read late', async () => {
+    const { client, connection, clock } = await scriptedSession()
+    const read = client.getData('/late')
+    const request = await connection.next()
+    for (let answered = 0; clock.now() < 1000 + 3 * T;) {
+      await clock.advance(T / 10)
+      for (; answered < pings(connection).length; answered++) connection.send(pongFrame())
+    }
+    expect(connection.dropped).to.equal(false)
+    connection.reply(request, dataReply())
+    await read
+  })
+
   it('is named as the cause of lost calls', async () => {
     const { client, clock } = await scriptedSession()
     const read = client.getData('/a').catch((error: unknown) => error)
