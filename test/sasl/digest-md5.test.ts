@@ -115,6 +115,15 @@ describe('DIGEST-MD5', () => {
     expect(await response('nonce=x,algorithm=md5-sess', 'zoë')).to.contain('username="zoë"')
   })
 
+  it('sends a response of 4096 bytes, and none of more (RFC 2831, 2.1.2), after a challenge of 2048 at most', async () => {
+    const longest = 'a'.repeat(4096 - (await response(CHALLENGE, '')).length)
+    expect(await response(CHALLENGE, longest)).to.have.length(4096)
+    expect(await refusal(CHALLENGE, `${longest}a`)).to.equal('the response has 4097 bytes, the limit is 4096')
+    const challenge = (length: number) => `${CHALLENGE},foo="`.padEnd(length - 1, 'x') + '"'
+    expect(await response(challenge(2048))).to.contain('username="bob"')
+    expect(await refusal(challenge(2049))).to.match(/2049 bytes/)
+  })
+
   it('throws BADARGUMENTS for names and passwords that cannot be sent', () => {
     for (const text of ['', 'a', 'ë日🔒']) expect(() => digestMd5({ username: text, password: text })).not.to.throw()
     for (const text of ['a\0', 'a\nb', '\ud800', 7 as unknown as string]) {

@@ -1,6 +1,7 @@
 // Reads of many nodes: how many are in flight, and which nodes lie within others.
 import { expect } from 'chai'
-import { isWithin, readEach } from '../../../src/cli/nodes/tree-walk.ts'
+import { isWithin, readEach, walk } from '../../../src/cli/nodes/tree-walk.ts'
+import { ZooKeeperError } from '../../../src/index.ts'
 import { failureOf } from '../../support/settled.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
@@ -34,6 +35,23 @@ describe('reads of many nodes', () => {
     await turn()
     expect(begun).to.equal(until)
   })
+
+  for (const code of ['NONODE', 'NOAUTH'] as const)
+    it(`end with ${code} of the first node, and go on after that of another`, async () => {
+      const tree: Record<string, readonly string[]> = { '/a': ['b', 'c', 'd'], '/a/b': [], '/a/d': [] }
+      const paths = async (root: string, refused: string) => {
+        const read = async (path: string) => {
+          if (path === refused) throw new ZooKeeperError(code, { path, fate: 'refused' })
+          return Promise.resolve({ children: tree[path] ?? [] })
+        }
+        const visited: string[] = []
+        for await (const { path, value } of walk(root, read)) visited.push(value === undefined ? `${path}?` : path)
+        return visited
+      }
+      expect(await failureOf(paths('/a', '/a'))).to.include({ code, path: '/a' })
+      const unreadable = code === 'NOAUTH' ? ['/a/c?'] : []
+      expect(await paths('/a', '/a/c')).to.deep.equal(['/a', '/a/b', ...unreadable, '/a/d'])
+    })
 
   it('know a node and all below it', () => {
     const nodes = new Set(['/a/b', '/c'])
