@@ -186,6 +186,15 @@ onBothServers('SharedValue', (fixture, { itInVirtualTime, itEverywhere }) => {
     await value.close()
   })
 
+  itInVirtualTime('close() resolves after the markers of a write that goes on are removed', async () => {
+    const client = await fixture.openSlow()
+    const value = valueOf(client)
+    const writing = value.set('a')
+    await value.close()
+    expect((await fixture.observer.getChildren(path)).children).to.deep.equal([])
+    expect((await writing).data).to.deep.equal(Buffer.from('a'))
+  })
+
   itInVirtualTime('removes its markers after the view that it was created with is closed', async () => {
     const client = await fixture.open()
     const view = client.chroot('/')
