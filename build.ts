@@ -70,8 +70,8 @@ function removeComments(path: string): void {
   // The name of the module must not count as a source: those of the map are relative to its folder.
   const output = transformSync(code + input, { sourcemap: 'external', sourcesContent: false })
   writeFileSync(path, `${output.code}//# sourceMappingURL=${basename(map)}\n`)
-  // A module that only has types has no code to map, and then the map would name no source.
-  if (!output.map.includes('"sources": []')) writeFileSync(map, output.map)
+  // A module that only has types has no code to map, so esbuild finds no source for the new map. The old map is true.
+  if (!output.map.includes('<stdin>')) writeFileSync(map, output.map)
 }
 
 /** Makes a declaration file import the types of the runtime, and other files by the names that they have in dist. */
