@@ -16,9 +16,6 @@ const COMPILER = 'node_modules/typescript/bin/tsc'
 const GLOBALS = 'runtime/globals.d.ts'
 const HANDWRITTEN = [GLOBALS, 'runtime/node-types.d.ts']
 
-/** The folders of the bundles for browsers. */
-const BUNDLES = ['dist/browser', 'dist/cjs/browser']
-
 rmSync('dist', { recursive: true, force: true })
 for (const project of ['tsconfig.build.json', 'tsconfig.commonjs.json']) {
   const { status } = spawnSync(process.execPath, [COMPILER, '-p', project], { stdio: 'inherit' })
@@ -41,22 +38,22 @@ for (const entryPoint of Object.values(manifest.exports))
     writeFileSync(types, `export * from '${pathFrom(dirname(types), entryPoint.require.default)}'\n`)
   }
 
+// Nobody imports the program, so the package has neither its sources nor maps to them.
+for (const file of readdirSync('dist/cli', { recursive: true, encoding: 'utf8' }))
+  if (file.endsWith('.map')) rmSync(join('dist/cli', file))
+
+for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' }))
+  if (file.endsWith('.js')) removeComments(join('dist', file))
+
 // Both are made before the first is written, because the input is one of them.
 const bundles = await Promise.all(
   (['esm', 'cjs'] as const).map(format =>
     build({ ...browserOptions, entryPoints: ['dist/browser/index.js'], format, minify: true, write: false }),
   ),
 )
-for (const [i, folder] of BUNDLES.entries()) writeFileSync(`${folder}/index.js`, bundles[i]?.outputFiles[0]?.text ?? '')
+for (const [i, folder] of ['dist/browser', 'dist/cjs/browser'].entries())
+  writeFileSync(`${folder}/index.js`, bundles[i]?.outputFiles[0]?.text ?? '')
 rmSync('dist/browser/index.js.map')
-
-// Nobody imports the program, so the package has neither its sources nor maps to them.
-for (const file of readdirSync('dist/cli', { recursive: true, encoding: 'utf8' }))
-  if (file.endsWith('.map')) rmSync(join('dist/cli', file))
-
-for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' }))
-  if (file.endsWith('.js') && !BUNDLES.some(folder => join('dist', file).startsWith(folder)))
-    removeComments(join('dist', file))
 
 /**
  * Removes the comments of a module, because `src` has them, which is in the package too, and they were a tenth of it. The
