@@ -8,7 +8,7 @@ import { failureOf, outcomeOf } from '../support/settled.ts'
 import { opcodesInto } from '../support/sent-opcodes.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
 import { turns } from '../support/turns.ts'
-import { end, PATH, publicCalls, Stage, type Scene } from './public-calls.ts'
+import { end, openACLWithout, PATH, publicCalls, Stage, type Scene } from './public-calls.ts'
 import { held } from './public-objects.ts'
 
 const SESSION_TIMEOUT = 10_000
@@ -93,7 +93,7 @@ describe('after its end, the session sends only pings, and nobody listens to it:
         const object = await hold(scene)
         const directories = stage.owned.nodes.map(parentOf)
         const allow = (entries: readonly ACL[]) => Promise.all(directories.map(path => other.setACL(path, entries)))
-        await allow(openACL.map(each => ({ ...each, perms: each.perms & ~perms.delete })))
+        await allow(openACLWithout(perms.delete))
         await stage.server.stop()
         await stage.clock.advance(2 * SESSION_TIMEOUT)
         await stage.server.start()

@@ -1,7 +1,7 @@
 // The calls of the recipes that take a signal, each in a scene in which it can end. The tests of signals compare the names
 // with the public declarations, so that no call is forgotten.
 import { expect } from 'chai'
-import { connect, type Client, type ConnectOptions, type Dial } from '../../src/index.ts'
+import { connect, openACL, type ACL, type Client, type ConnectOptions, type Dial } from '../../src/index.ts'
 import {
   Barrier,
   Cache,
@@ -33,6 +33,10 @@ import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { turns } from '../support/turns.ts'
 import { outcomeOf } from '../support/settled.ts'
+
+/** Returns the ACL that permits all to everybody, but for one permission. */
+export const openACLWithout = (permission: number): ACL[] =>
+  openACL.map(each => ({ ...each, perms: each.perms & ~permission }))
 
 export interface Scene {
   client: Client

@@ -4,7 +4,7 @@ import { openACL, perms } from '../../src/index.ts'
 import type { OperationName } from '../../src/server/control/faults.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { turns } from '../support/turns.ts'
-import { end, publicCalls, Stage, type PublicCall } from './public-calls.ts'
+import { end, openACLWithout, publicCalls, Stage, type PublicCall } from './public-calls.ts'
 
 type Refuse = (stage: Stage) => unknown
 
@@ -13,11 +13,9 @@ const refused =
   ({ server, scene: { client } }) =>
     server.faults.replace(kind, 'NOAUTH', { times: Infinity, session: client.sessionId })
 
-const withoutCreate = openACL.map(each => ({ ...each, perms: each.perms & ~perms.create }))
-
 /** What the server refuses. */
 const refusals: Readonly<Record<string, Refuse>> = {
-  'the creation of nodes at the root': ({ scene }) => scene.other.setACL('/', withoutCreate),
+  'the creation of nodes at the root': ({ scene }) => scene.other.setACL('/', openACLWithout(perms.create)),
   ...Object.fromEntries(
     (['create', 'getData', 'getChildren', 'exists', 'multi', 'setData'] as const).map(kind => [kind, refused(kind)]),
   ),

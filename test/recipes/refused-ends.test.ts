@@ -16,11 +16,11 @@ import {
   type Lock,
 } from '../../src/recipes/index.ts'
 import { opcodesInto } from '../support/sent-opcodes.ts'
-import { failureOf, outcomeOf } from '../support/settled.ts'
+import { abortOf, failureOf, outcomeOf } from '../support/settled.ts'
 import { onBothServers } from './fixture.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
 import { turns } from '../support/turns.ts'
-import { PATH, Stage, type Scene } from './public-calls.ts'
+import { openACLWithout, PATH, Stage, type Scene } from './public-calls.ts'
 
 const SESSION_TIMEOUT = 10_000
 
@@ -31,11 +31,10 @@ function leading({ client, closeLater }: Scene): Promise<Held> {
   const stop = new AbortController()
   return new Promise(resolve => {
     const leads = new LeaderElection(client, PATH).lead(
-      held =>
-        new Promise<void>(end => {
-          stop.signal.addEventListener('abort', () => end(), { once: true })
-          resolve(held)
-        }),
+      async held => {
+        resolve(held)
+        await abortOf(stop.signal)
+      },
       { signal: stop.signal },
     )
     closeLater({ close: () => (stop.abort(), leads) })
@@ -64,8 +63,6 @@ const holders: Readonly<Record<string, (scene: Scene) => Promise<Holding>>> = {
   },
 }
 
-const withoutDelete = openACL.map(each => ({ ...each, perms: each.perms & ~perms.delete }))
-
 describe('what is held after a release that the server refused', () => {
   for (const [name, hold] of Object.entries(holders))
     it(`${name}: its session asks the leader as before, its loss is reported, and it can be released`, async () => {
@@ -89,7 +86,7 @@ describe('what is held after a release that the server refused', () => {
         const allow = async (entries: readonly ACL[]) => {
           for (const path of directories) await scene.other.setACL(path, entries)
         }
-        await clock.until(allow(withoutDelete))
+        await clock.until(allow(openACLWithout(perms.delete)))
         expect(await clock.until(failureOf(held.release()))).to.have.property('code', 'NOAUTH')
         expect(await asks(), 'asks the leader').to.deep.equal(asked)
         expect(held.signal.aborted).to.equal(false)

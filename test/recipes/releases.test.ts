@@ -2,7 +2,7 @@
 // what the caller, the holder's signal, the server and the next contender then see.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { openACL, type Client, type ZooKeeperError } from '../../src/index.ts'
+import { openACL, perms, type Client, type ZooKeeperError } from '../../src/index.ts'
 import { parentOf, type ServerErrorCode } from '../../src/protocol/index.ts'
 import {
   EphemeralMutex,
@@ -26,7 +26,7 @@ import { FaultyDial } from '../support/faulty-dial.ts'
 import { outcomeOf, trackSettled } from '../support/settled.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
 import { turns } from '../support/turns.ts'
-import { PATH, Stage, started, type Scene } from './public-calls.ts'
+import { openACLWithout, PATH, Stage, started, type Scene } from './public-calls.ts'
 
 const SESSION_TIMEOUT = 10_000
 
@@ -217,9 +217,6 @@ interface During {
   react?: Act
 }
 
-const without = (perms: number) => openACL.map(each => ({ ...each, perms: each.perms & ~perms }))
-const [WRITE, DELETE] = [2, 8]
-
 /** The servers answer the first writes of the call with this code. */
 const answeredWith = (code: ServerErrorCode): During => ({
   plan({ server: { faults }, scene: { client } }) {
@@ -232,12 +229,14 @@ const durings = {
   'are throttled at first': answeredWith('THROTTLEDOP'),
   'reach a read-only server at first': answeredWith('NOTREADONLY'),
   'are not answered in time at first': answeredWith('REQUESTTIMEOUT'),
-  'may not write': { plan: ({ scene }, { node }) => scene.other.setACL(parentOf(node), without(WRITE)) },
-  'are refused at first': { plan: ({ scene }, { node }) => scene.other.setACL(parentOf(node), without(DELETE)) },
+  'may not write': { plan: ({ scene }, { node }) => scene.other.setACL(parentOf(node), openACLWithout(perms.write)) },
+  'are refused at first': {
+    plan: ({ scene }, { node }) => scene.other.setACL(parentOf(node), openACLWithout(perms.delete)),
+  },
   'wait for a server until the lease is over': { plan: ({ server }) => server.stop(), react: outliveLease },
   'wait for a server until the lease is over, and are then refused at first': {
     async plan({ scene, server }, { node }) {
-      await scene.other.setACL(parentOf(node), without(DELETE))
+      await scene.other.setACL(parentOf(node), openACLWithout(perms.delete))
       await server.stop()
     },
     react: outliveLease,

@@ -1,6 +1,7 @@
 // What goes on for as long as its process is not ended by a refusal that is temporary, whatever request the server refuses.
 import { expect } from 'chai'
 import { operations } from '../../../src/protocol/index.ts'
+import { TEMPORARY } from '../../../src/recipes/call/retry-until-done.ts'
 import {
   Cache,
   Membership,
@@ -14,8 +15,8 @@ import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { turns } from '../../support/turns.ts'
 import { PATH, Stage, started, type Scene } from '../public-calls.ts'
 
-/** Those of TEMPORARY that servers send. */
-const codes = ['THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const
+/** Those that servers send. */
+const codes = TEMPORARY.filter(code => code !== 'TOOMANYPENDING')
 
 interface Running {
   /** Another process changes what this one keeps or follows. */
