@@ -1,18 +1,19 @@
 // The caller's signal and timeout, in every call of the recipes that takes one.
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
-import type { ConnectOptions, Dial } from '../../src/index.ts'
-import { opcodes } from '../../src/protocol/index.ts'
+import type { Dial, ObservedFrame } from '../../src/index.ts'
+import { opcodes, operations, RequestHeader } from '../../src/protocol/index.ts'
+import type { OperationName } from '../../src/server/control/faults.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { opcodesInto } from '../support/sent-opcodes.ts'
 import { publicCallsWith } from '../support/public-names.ts'
-import { failureOf, outcomeOf } from '../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 import { turns } from '../support/turns.ts'
 import { declarationsOf, end, publicCalls, Stage, type PublicCall } from './public-calls.ts'
 
 /** What decides when the signal aborts. */
 interface Moment {
-  options?: ConnectOptions
+  onFrame?: () => void
   through?: (dial: Dial) => Dial
   begin(): void
   /** Called when the call has settled after the abort, or has ended without one. */
@@ -26,7 +27,7 @@ const moments: Readonly<Record<string, (nth: number, abort: () => void) => Momen
     const onFrame = () => {
       if (--left === 0) abort()
     }
-    return { options: { onFrame }, begin: () => (left = nth), end: () => (left = Infinity) }
+    return { onFrame, begin: () => (left = nth), end: () => (left = Infinity) }
   },
   'while any of its replies is missing, which is then lost': (nth, abort) => {
     let faultyDial!: FaultyDial
@@ -41,7 +42,17 @@ const moments: Readonly<Record<string, (nth: number, abort: () => void) => Momen
   },
 }
 
-/** Plays the scene of a call, and aborts its signal at a moment. Returns false if that does not come. */
+/** The operations that an overloaded server may refuse, by their opcodes. Not the removal of watches, which is not repeated. */
+const refusable = new Map(
+  Object.entries(operations)
+    .filter(([name]) => !/^(ping|closeSession|auth|setWatches|removeWatches)/.test(name))
+    .map(([name, { opcode }]) => [opcode, name as OperationName]),
+)
+
+/**
+ * Plays the scene of a call, and aborts its signal at a moment. From then on, the server refuses each request of the client
+ * once. Returns false if the call has ended before that moment.
+ */
 async function play(
   { before, call, finish, runsUntilAborted, keepsWatches }: PublicCall,
   momentOf: (abort: () => void) => Moment,
@@ -49,15 +60,40 @@ async function play(
   const controller = new AbortController()
   const { signal } = controller
   const reason = new Error('cancelled')
-  const moment = momentOf(() => controller.abort(reason))
-  const stage = await Stage.open(moment.options, moment.through)
-  const { clock, scene } = stage
+  let refused: Set<string> | undefined
+  let hasEnded = () => false
+  const moment = momentOf(() => {
+    if (hasEnded()) return
+    refused = new Set()
+    controller.abort(reason)
+  })
+  const refuse = ({ from, first, bytes }: ObservedFrame) => {
+    if (refused === undefined || from === 'server' || first) return
+    const name = refusable.get(RequestHeader.decode(bytes).type)
+    // Without the xid, which is another one when the request is repeated.
+    const request = Buffer.from(bytes).toString('latin1', 4)
+    if (name === undefined || refused.has(request)) return
+    refused.add(request)
+    server.faults.replace(name, 'THROTTLEDOP', { session: scene.client.sessionId })
+  }
+  const onFrame = (frame: ObservedFrame) => {
+    refuse(frame)
+    moment.onFrame?.()
+  }
+  const stage = await Stage.open({ onFrame }, moment.through)
+  const { clock, scene, server } = stage
   await clock.until(Promise.resolve(before?.(scene)))
   await clock.until(scene.client.settled())
   const ownedBefore = stage.owned
 
   moment.begin()
   const outcome = outcomeOf(call(scene, { signal }))
+  hasEnded = trackSettled(outcome)
+  void outcome.then(result => {
+    if (result instanceof Error) return
+    refused = undefined
+    server.faults.clear()
+  })
   await turns()
   const finished = Promise.resolve(signal.aborted ? undefined : finish?.(scene))
   // What the other process does may wait for the call. After an abort it ends with the session, and may reject.
@@ -92,7 +128,7 @@ describe('the signal of a call of a recipe', () => {
 
   for (const [name, call] of Object.entries(publicCalls))
     for (const [when, momentOf] of Object.entries(moments))
-      it(`${name} rejects with its reason if it aborts ${when}, and nothing of the call stays`, async () => {
+      it(`${name} rejects with its reason if it aborts ${when}, and nothing of the call stays, even if the server refuses each request once`, async () => {
         let nth = 1
         for (let wasAborted = true; wasAborted; nth++) {
           wasAborted = await play(call, abort => momentOf(nth, abort)).catch((error: unknown) => {

@@ -263,7 +263,9 @@ export class OwnNode {
 
   /** Finds out whether the create without a reply has made a node. */
   async #find(): Promise<void> {
-    const path = this.#uncertain ?? ''
+    const path = this.#uncertain
+    // The reply to the create may have arrived since, because remove() may be called while create() runs.
+    if (path === undefined) return
     const found = await this.#plan.client.retry(() => this.#search(path))
     if (found === undefined) this.#uncertain = undefined
     else this.#own(found)
