@@ -1,6 +1,6 @@
 // How a cache goes on and ends: lost connections and sessions, aborts, limits, errors.
 import { expect } from 'chai'
-import type { Client, ZooKeeperError } from '../../../src/index.ts'
+import { openACL, perms, type Client, type ZooKeeperError } from '../../../src/index.ts'
 import { opcodes, ReplyHeader } from '../../../src/protocol/index.ts'
 import { Cache, RecipeError, type CacheOptions } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
@@ -230,7 +230,7 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
   })
 
   /** Options of which one function throws, for the node `bad` or its data, while `isFailing` returns true. */
-  const optionsThatThrow = (isFailing: () => boolean): Record<string, CacheOptions> => {
+  const optionsThatThrow = (isFailing: () => boolean, bad = 'bad'): Record<string, CacheOptions> => {
     const check = <T>(isBad: boolean, value: T): T => {
       if (isBad && isFailing()) throw new Error('bad')
       return value
@@ -238,8 +238,8 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
     const keep = (data: Buffer) => data
     const unlessBad = (data: Buffer) => check(data.toString() === 'bad', data)
     return {
-      paths: { paths: path => check(path.endsWith('/bad'), true) },
-      data: { data: path => check(path.endsWith('/bad'), true) },
+      paths: { paths: path => check(path.endsWith(`/${bad}`), true) },
+      data: { data: path => check(path.endsWith(`/${bad}`), true) },
       'codec.encode': { codec: { encode: unlessBad, decode: keep } },
       'codec.decode': { codec: { encode: keep, decode: unlessBad } },
     }
@@ -260,6 +260,47 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
       expect(cache.hidden.size).to.equal(0)
     },
   )
+
+  itInVirtualTime('tells a node as hidden once, and knows the last reason until it is gone', async () => {
+    const { client, faultyDial } = await fixture.openWithFaults({ onUncaughtError: () => undefined })
+    const { observer, path } = fixture
+    let isFailing = false
+    await tree.create('/p', '/p/h', '/p/x')
+    const noRead = [{ perms: perms.all & ~perms.read, id: { scheme: 'world', id: 'anyone' } }]
+    await observer.setACL(`${path}/p/h`, noRead)
+    await using cache = tree.open(client, optionsThatThrow(() => isFailing, 'h')['data'])
+    await cache.ready
+    const whileOffline = async (write: () => Promise<unknown>) => {
+      faultyDial.refuse()
+      await write()
+      faultyDial.accept()
+      await fixture.until(() => cache.state === 'live')
+    }
+    const reasons: unknown[] = []
+    const know = () => reasons.push((cache.hidden.get(`${path}/p/h`) as ZooKeeperError | undefined)?.code ?? 'bad')
+    know()
+    await whileOffline(() => tree.create('/p/y'))
+    know()
+    isFailing = true
+    await whileOffline(() => observer.setACL(`${path}/p/h`, openACL))
+    know()
+    expect(reasons).to.deep.equal(['NOAUTH', 'NOAUTH', 'bad'])
+    expect(tree.changes.filter(each => each.startsWith('hidden'))).to.deep.equal(['hidden /p/h: undefined > undefined'])
+    await whileOffline(() => observer.deleteRecursive(`${path}/p`))
+    expect([...cache.hidden.keys()]).to.deep.equal([])
+  })
+
+  for (const state of ['closed', 'expired'] as const)
+    itInVirtualTime(`is closed from the start if its session is ${state}, and says so`, async () => {
+      const client = await fixture.open()
+      if (state === 'expired') await fixture.expire(client)
+      else await client.close()
+      await fixture.until(() => client.state === state)
+      const cache = tree.open(client)
+      expect(cache.state).to.equal('closed')
+      const code = state === 'closed' ? 'CLOSED' : 'SESSIONEXPIRED'
+      expect(await failureOf(cache.ready)).to.include({ code, op: 'Cache', fate: 'notSent' })
+    })
 
   for (const name of Object.keys(optionsThatThrow(() => true))) {
     itEverywhere(`hides a node for which ${name} throws, tells onUncaughtError, and follows the others`, async () => {

@@ -116,6 +116,37 @@ onBothServers('start()', (fixture, { itInVirtualTime }) => {
       }
     })
 
+  for (const mode of ['ephemeral', 'persistent'] as const)
+    itInVirtualTime(
+      `of two objects keeps the ${mode} node until both are closed, one after the other or together`,
+      async () => {
+        const client = await fixture.open()
+        for (const isTogether of [false, true]) {
+          const [one, two] = [new PersistentEphemeral(path, { mode }), new PersistentEphemeral(path, { mode })]
+          await one.start(client)
+          await two.start(client)
+          if (!isTogether) await one.close()
+          expect(await czxidOf()).not.to.equal(undefined)
+          await Promise.all([one.close(), two.close()])
+          expect(await czxidOf()).to.equal(undefined)
+        }
+      },
+    )
+
+  itInVirtualTime(
+    'in the next session lets close() resolve, although the clean-up of the last one was refused',
+    async () => {
+      const [last, next] = [await fixture.open({ onUncaughtError: () => undefined }), await fixture.open()]
+      const node = new PersistentEphemeral(path)
+      await node.start(last)
+      fixture.embedded.faults.replace('exists', 'NOAUTH', { session: last.sessionId })
+      await node.start(next)
+      await last.settled()
+      await node.close()
+      expect(await czxidOf()).to.equal(undefined)
+    },
+  )
+
   itInVirtualTime('of a persistent node in the next session leaves the node as it is', async () => {
     const [one, two] = await fixture.openMany(2)
     await using node = new PersistentEphemeral(path, { mode: 'persistent' })

@@ -28,4 +28,17 @@ describe('A PersistentEphemeral with a TTL', () => {
     }
     await virtual.until(run())
   })
+
+  it('that another object of the session keeps too keeps its child until both are closed', async () => {
+    await using virtual = await VirtualServer.start({ extendedTypes: true })
+    const client = await virtual.open()
+    const newNode = () => new PersistentEphemeral('/a', { mode: 'persistentTTL', ttl: 1000 })
+    const [one, two] = [newNode(), newNode()]
+    await virtual.until(Promise.all([one.start(client), two.start(client)]))
+    await virtual.clock.advance(600)
+    await virtual.until(one.close())
+    expect([...virtual.server.snapshot().nodes.keys()]).to.include.members(['/a', '/a/touch'])
+    await virtual.until(two.close())
+    expect([...virtual.server.snapshot().nodes.keys()]).not.to.include('/a')
+  })
 })

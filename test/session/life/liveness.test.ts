@@ -3,7 +3,14 @@ import { eventTypes, opcodes, xids } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { trackSettled } from '../../support/settled.ts'
 import { pongFrame, replyFrame, type ScriptedConnection } from '../../support/scripted-server.ts'
-import { dataReply, reconnect, redial, scriptedSession, T } from '../../support/scripted-session.ts'
+import {
+  dataReply,
+  reconnect,
+  redial,
+  scriptedSession,
+  T,
+  type ScriptedSession,
+} from '../../support/scripted-session.ts'
 
 const pings = (connection: ScriptedConnection) => connection.received.filter(({ opcode }) => opcode === opcodes.ping)
 
@@ -151,6 +158,63 @@ describe('silence', () => {
     await read
     expect(connection.dropped).to.equal(false)
   })
+
+  it('ends a connection also if an event arrives in each turn in which the client waits for an answer', async () => {
+    const all = await scriptedSession()
+    all.client.getData('/a').catch(() => undefined)
+    await sendEvents(all, T - 10, 10)
+    expect(all.connection.dropped).to.equal(false)
+    await sendEvents(all, 20, 1)
+    expect(all.connection.dropped).to.equal(true)
+  })
+
+  /** What makes the client doubt that the server answers. Returns the reply that ends the doubt. */
+  const doubts: Readonly<Record<string, (all: ScriptedSession) => Promise<() => Promise<void>>>> = {
+    'a silence': async all => {
+      const answer = await read(all)
+      all.clock.stall(T * 0.7)
+      return answer
+    },
+    'events without an answer': async all => {
+      const answer = await read(all)
+      await sendEvents(all, T - 10, 10)
+      all.clock.stall(10)
+      return answer
+    },
+    'events without an answer, and then a silence': async all => {
+      const answer = await read(all)
+      await sendEvents(all, T - 10, 10)
+      all.clock.stall(10)
+      await all.clock.advance(0)
+      all.clock.stall(T * 0.7)
+      return answer
+    },
+  }
+  const read = async ({ client, connection }: ScriptedSession) => {
+    const reading = client.getData('/a')
+    const request = await connection.next()
+    return async () => {
+      connection.reply(request, dataReply())
+      await reading
+    }
+  }
+  const sendEvents = async ({ connection, clock }: ScriptedSession, ms: number, pause: number) => {
+    for (let passed = 0; passed < ms; passed += pause) {
+      connection.event(eventTypes.NodeDataChanged, '/nobody')
+      await clock.advance(pause)
+    }
+  }
+  for (const [first, doubt] of Object.entries(doubts))
+    for (const [second, next] of Object.entries(doubts))
+      it(`does not end a connection at ${second} after ${first}: each doubt has a turn of its own`, async () => {
+        const all = await scriptedSession()
+        for (const each of [doubt, next]) {
+          const answer = await each(all)
+          await all.clock.advance(0)
+          expect(all.connection.dropped).to.equal(false)
+          await answer()
+        }
+      })
 
   it('does not end a connection after a stall without a pending ping: the client sends one first', async () => {
     const { client, connection, clock } = await scriptedSession()

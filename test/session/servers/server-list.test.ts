@@ -85,6 +85,26 @@ describe('updateServerList', () => {
     expect([first, second].map(({ address }) => address.host)).to.have.members(['new1', 'new2'])
   })
 
+  it('tries again at once if the new server is silent, because the attempt has taken longer than the pause', async () => {
+    const all = await scriptedSession({}, 'old')
+    all.client.updateServerList('new')
+    const silent = await redial(all)
+    while (!silent.dropped) await all.clock.advance(1)
+    await all.clock.advance(1)
+    expect(all.server.connections.map(({ address }) => address.host)).to.deep.equal(['old', 'new', 'new'])
+  })
+
+  it('ends the search for a server that takes writes', async () => {
+    const timers = []
+    for (const readOnly of [false, true]) {
+      const all = await scriptedSession({ readOnly: true }, 'old', { readOnly })
+      all.client.updateServerList('new')
+      timers.push(all.clock.pendingTimers)
+      await reconnect(all)
+    }
+    expect(timers[1]).to.equal(timers[0])
+  })
+
   it('does not disturb close(), and throws CLOSED afterwards', async () => {
     const all = await scriptedSession({}, 'old')
     const closing = all.client.close()
