@@ -1,7 +1,7 @@
 // `npm run bench -- growth`: measures whether costs stay flat as calls, watches, sessions and frames grow. See
 // bench/README.md.
-// May import: bench/harness, bench/measure/statistics.ts, bench/output, bench/processes, bench/report,
-// bench/throughput/verdict.ts, src/index.ts.
+// May import: bench/harness, bench/measure/ratio.ts, bench/measure/statistics.ts, bench/output, bench/processes,
+// bench/report, src/index.ts.
 import { relative } from 'node:path'
 import { Progress } from '../output/progress.ts'
 import { thisMachine, write } from '../output/result.ts'

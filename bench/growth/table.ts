@@ -1,4 +1,6 @@
 // The findings in words: a table for a terminal and for the page, the verdict on a curve, and the summary of all. Pure.
+import { intervalOf } from '../measure/ratio.ts'
+import { threeDigits } from '../output/figures.ts'
 import { populations, type Workload } from './workloads.ts'
 import type { Finding, Level } from './verdict.ts'
 
@@ -25,10 +27,10 @@ function blockOf(finding: Finding): string {
 }
 
 function lineOf({ size, cost, ratio, baseline }: Level): string {
-  const interval = `[${ratio.low.toFixed(2)}, ${ratio.high.toFixed(2)}]`
+  const interval = intervalOf(ratio)
   return [
-    `  ${String(size).padStart(9)}${figure(cost).padStart(9)}${ratio.middle.toFixed(2).padStart(8)}  `,
-    baseline === undefined ? interval : interval.padEnd(14) + figure(baseline),
+    `  ${String(size).padStart(9)}${threeDigits(cost).padStart(9)}${ratio.middle.toFixed(2).padStart(8)}  `,
+    baseline === undefined ? interval : interval.padEnd(14) + threeDigits(baseline),
   ].join('')
 }
 
@@ -46,15 +48,11 @@ export function verdictOf({ workload, power, largestStep, isFlat, isSure }: Find
 
 export function summaryOf(findings: readonly Finding[]): string {
   const count = `${findings.length} ${findings.length === 1 ? 'curve' : 'curves'}`
-  const named = (some: readonly Finding[]) => some.map(({ workload }) => nameOf(workload)).join('; ')
+  const named = (some: readonly Finding[]) => some.map(({ workload }) => workload.name).join('; ')
   const growing = findings.filter(({ isFlat }) => !isFlat)
   const unsure = findings.filter(({ isFlat, isSure }) => isFlat && !isSure)
   const verdict = growing.length === 0 ? 'all flat' : `${growing.length} NOT FLAT: ${named(growing)}`
   return `${count}, ${verdict}.${unsure.length === 0 ? '' : ` Too noisy for a verdict: ${named(unsure)}.`}`
 }
 
-export const nameOf = ({ population, probe }: Workload): string => `${population}, ${probe}`
-
 const baselineNote = ({ baseline }: Workload): string => (baseline === undefined ? '' : ' relative to bare promises')
-
-const figure = (value: number): string => (value >= 1000 ? String(Math.round(value)) : value.toPrecision(3))

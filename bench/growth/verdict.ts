@@ -1,15 +1,12 @@
 // Decides whether a cost is flat over the sizes. Pure.
+import { ratioOf, type Ratio } from '../measure/ratio.ts'
 import { median, powerOf, type Power } from '../measure/statistics.ts'
-import { ratioOf, type Ratio } from '../throughput/verdict.ts'
-import type { Workload, Sample } from './workloads.ts'
+import type { Sample } from '../processes/turns.ts'
+import type { Workload } from './workloads.ts'
 
 /** A sample for each round, by curve and then by size. Sizes ascend. */
-export type Samples = ReadonlyMap<Workload, ReadonlyMap<number, Series>>
-
-interface Series {
-  own: readonly Sample[]
-  baseline: readonly Sample[]
-}
+export type Samples = ReadonlyMap<Workload, BySize>
+type BySize = ReadonlyMap<number, readonly Sample[]>
 
 export interface Level {
   size: number
@@ -53,9 +50,11 @@ const MARGIN = 2
 export const findingsOf = (samples: Samples): Finding[] =>
   [...samples].map(([workload, bySize]) => findingOf(workload, bySize))
 
-function findingOf(workload: Workload, bySize: ReadonlyMap<number, Series>): Finding {
-  const rows = [...bySize].map(([size, series]) => {
-    const [own, baseline] = [series.own.map(each), series.baseline.map(each)]
+function findingOf(workload: Workload, bySize: BySize): Finding {
+  const costOf = ({ cpu, operations, bytes = NaN }: Sample) => (workload.unit === 'us' ? cpu / operations : bytes)
+  const rows = [...bySize].map(([size, samples]) => {
+    const own = samples.map(costOf)
+    const baseline = samples.map(({ baseline }) => (baseline === undefined ? NaN : costOf(baseline)))
     const judged = workload.baseline === undefined ? own : own.map((cost, round) => cost / (baseline[round] ?? NaN))
     return { size, judged, cost: median(own), baseline: workload.baseline && median(baseline) }
   })
@@ -70,8 +69,6 @@ function findingOf(workload: Workload, bySize: ReadonlyMap<number, Series>): Fin
   const isFlat = levels.every(isMeasured) && !grows(power) && !steps.some(isStep)
   return { workload, levels, power, largestStep, isFlat, isSure: isFlat && isNarrow(power, largestStep) }
 }
-
-const each = ({ cost, operations }: Sample): number => cost / operations
 
 const isMeasured = ({ ratio }: Level): boolean => ratio.middle > 0
 

@@ -1,6 +1,6 @@
-// The curves and their sizes. Pure data, shared by the main process and the worker processes.
+// The curves and their sizes. Pure data, shared by the main process and the measuring processes.
 
-/** The kind of item that a worker process has many of. Each curve and size has its own process. */
+/** The kind of item that a process has many of. Each curve and size has its own process. */
 export type PopulationName = 'calls' | 'young' | 'watches' | 'removed' | 'lives' | 'sessions' | 'frames' | 'names'
 
 export interface Population {
@@ -10,11 +10,13 @@ export interface Population {
   sizes: readonly number[]
   /** The sizes with `--quick`. */
   quick: readonly number[]
-  /** Options of node for the worker process. */
+  /** Options of node for the process. */
   execArgv?: readonly string[]
 }
 
 export interface Workload {
+  /** The population and the probe. */
+  name: string
   population: PopulationName
   /** The name of a probe of that population. */
   probe: string
@@ -72,13 +74,11 @@ export const populations: readonly Population[] = [
 ]
 
 const us = (population: PopulationName, probe: string, about: string): Workload => ({
-  population,
-  probe,
-  about,
-  unit: 'us',
+  ...{ name: `${population}, ${probe}`, population, probe, about, unit: 'us' },
 })
 const bytes = (population: PopulationName): Workload => ({
-  ...{ population, probe: 'memory', about: 'live heap of one of them', unit: 'bytes' },
+  ...us(population, 'memory', 'live heap of one of them'),
+  unit: 'bytes',
 })
 
 export const workloads: readonly Workload[] = [
@@ -110,9 +110,9 @@ export function populationOf({ population }: Workload): Population {
   return found
 }
 
-/** The first message to a worker process. */
+/** The message to a measuring process. */
 export interface Task {
-  population: PopulationName
+  workload: Workload
   size: number
   /** The connect string of a mock, which answers at once with prepared replies. */
   mock: string
@@ -120,17 +120,8 @@ export interface Task {
   server: string
   /** An empty node for this process on the embedded server. */
   directory: string
-}
-
-/** Each later message to a worker process, which replies with a {@link Sample}. */
-export interface MeasureRequest {
-  probe: string
-  /** Minimum length, ms of processor time. */
+  /** Length of the warm-up, ms of processor time. */
+  warmUp: number
+  /** Length of each measurement, ms of processor time. */
   span: number
-}
-
-export interface Sample {
-  operations: number
-  /** Cost of all operations: microseconds of processor time of the whole process, or bytes. */
-  cost: number
 }

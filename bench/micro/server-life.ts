@@ -1,7 +1,6 @@
 // `npm run bench -- server`: the time to start, use and close an embedded server in a test. The folder holds small
 // benchmarks, each a single program. The first server is listed separately, because V8 has not compiled the code yet.
-// May import: bench/measure/statistics.ts, bench/throughput/verdict.ts, environment, src/index.ts, src/server/index.ts,
-// esbuild.
+// May import: bench/measure, environment, src/index.ts, src/server/index.ts, esbuild.
 import { connect, type Dial } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { median } from '../measure/statistics.ts'

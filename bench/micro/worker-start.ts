@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { installTools } from '../../environment/installed-tools.ts'
 import { root, workerd } from '../../environment/needs.ts'
 import { median } from '../measure/statistics.ts'
-import { ratioOf } from '../throughput/verdict.ts'
+import { ratioOf } from '../measure/ratio.ts'
 import { bundleOf } from './size.ts'
 
 /** One start lasts a few milliseconds and is disturbed by as many, so each process starts many workers. */

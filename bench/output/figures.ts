@@ -24,6 +24,10 @@ export function figure(value: number | undefined): string {
   return value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2)
 }
 
+/** Formats with three digits also below 1, unless it is longer before the point: for costs that differ by powers of ten. */
+export const threeDigits = (value: number): string =>
+  !Number.isFinite(value) ? NOTHING : value >= 1000 ? String(Math.round(value)) : value.toPrecision(3)
+
 /** Formats a whole number, from 10,000 on with commas. */
 export const whole = (value: number): string =>
   value < 10_000 ? String(value) : String(value).replace(/\B(?=(\d{3})+$)/g, ',')

@@ -1,32 +1,32 @@
 // A process that measures, as its parent sees it: it gets one request after the other, and replies to each.
-// May import: esbuild.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import type { Request, Sample, Turns } from './turns.ts'
 
 export interface ProcessOptions {
   /** What it measures, for the error if the process exits. */
   about: string
   /** Options of node. */
   execArgv: readonly string[]
-  /** Kills the process, so that its request rejects. */
+  /** Kills the process, so that its requests reject. */
   signal?: AbortSignal | undefined
 }
 
-/** Messages that are no replies have the type `Notice`. */
-export class MeasuringProcess<Request, Reply, Notice = never> {
+/** The time limit of a reply, ms. The longest one is that of a process that sets a million watches. */
+const DEADLINE = 600_000
+
+/** What a process sends. A notice is no reply: it asks this process for something. */
+type Message<Notice> = Sample | 'ready' | Notice
+
+export class MeasuringProcess<Notice = never> implements Turns {
   readonly #child: ChildProcess
   readonly #exited: Promise<never>
-  #onReply: (reply: Reply) => void = () => undefined
+  #onReply: (reply: Message<Notice>) => void = () => undefined
 
-  /**
-   * @param program a file of JavaScript
-   * @param answer called with each message. If it returns a function, the message is no reply, and the function is
-   * called with what sends an answer
-   */
-  constructor(
+  private constructor(
     program: string,
     { about, execArgv, signal }: ProcessOptions,
-    answer: (message: Reply | Notice) => ((send: (message: string) => void) => void) | undefined = () => undefined,
+    answer: (message: Message<Notice>) => ((send: (message: string) => void) => void) | undefined,
   ) {
     const end = signal && { signal, killSignal: 'SIGKILL' as const }
     this.#child = fork(program, { execArgv: ['--expose-gc', ...execArgv], ...end })
@@ -34,18 +34,46 @@ export class MeasuringProcess<Request, Reply, Notice = never> {
       throw new Error(`the process for ${about} ended with ${code ?? killedBy}`)
     })
     this.#exited.catch(() => undefined)
-    this.#child.on('message', (message: Reply | Notice) => {
+    this.#child.on('message', (message: Message<Notice>) => {
       const respond = answer(message)
-      if (respond === undefined) this.#onReply(message as Reply)
+      if (respond === undefined) this.#onReply(message)
       else respond(text => this.#send(text))
     })
   }
 
-  /** Resolves with the reply of the process. Rejects if the process exits, or takes longer than `deadline` ms. */
-  async request(message: Request, deadline = 600_000): Promise<Reply> {
-    const reply = new Promise<Reply>(resolve => (this.#onReply = resolve))
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), deadline)
-    this.#send(message as object)
+  /**
+   * Resolves when the process is ready to measure its task.
+   * @param program a file of JavaScript that calls `answerTurns`
+   * @param answer called with each message. If it returns a function, the message is no reply, and the function is
+   * called with what sends an answer
+   */
+  static async open<Notice = never>(
+    program: string,
+    task: object,
+    options: ProcessOptions,
+    answer: (message: Message<Notice>) => ((send: (message: string) => void) => void) | undefined = () => undefined,
+  ): Promise<MeasuringProcess<Notice>> {
+    const process = new MeasuringProcess(program, options, answer)
+    await process.#request(task)
+    return process
+  }
+
+  measure(): Promise<Sample> {
+    const turn: Request = 'turn'
+    return this.#request(turn) as Promise<Sample>
+  }
+
+  /** Waits until the process has exited, so that processes do not overlap. */
+  async end(): Promise<void> {
+    const end: Request = 'end'
+    await this.#request(end).catch(() => undefined)
+  }
+
+  /** Resolves with the reply of the process. Rejects if the process exits, or takes longer than {@link DEADLINE}. */
+  async #request(message: Request | object): Promise<Message<Notice>> {
+    const reply = new Promise<Message<Notice>>(resolve => (this.#onReply = resolve))
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), DEADLINE)
+    this.#send(message)
     try {
       return await Promise.race([reply, this.#exited])
     } finally {
@@ -59,17 +87,6 @@ export class MeasuringProcess<Request, Reply, Notice = never> {
    */
   #send(message: string | object): void {
     this.#child.send(message, () => undefined)
-  }
-
-  /** Waits until the process has exited by itself, so that processes do not overlap. */
-  async exited(): Promise<void> {
-    await this.#exited.catch(() => undefined)
-  }
-
-  /** Kills the process without closing its sessions, because the server would have to notify all their watches. */
-  async kill(): Promise<void> {
-    this.#child.kill('SIGKILL')
-    await this.exited()
   }
 }
 
@@ -90,10 +107,4 @@ export async function startHelper(program: URL, ...args: string[]): Promise<Help
     await exited
   }
   return { port, pid: child.pid, end, [Symbol.asyncDispose]: end }
-}
-
-/** Rotates the order, so that none is always measured first. */
-export const rotated = <T>(all: readonly T[], round: number): T[] => {
-  const first = round % Math.max(1, all.length)
-  return [...all.slice(first), ...all.slice(0, first)]
 }

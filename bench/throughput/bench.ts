@@ -5,38 +5,19 @@ import { pathToFileURL } from 'node:url'
 import { connect, type Client } from '../../src/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { MeasuringProcess, startHelper, type Helper } from '../processes/measuring-process.ts'
+import type { Rounds } from '../processes/options.ts'
 import { bundled } from '../processes/program.ts'
+import type { Sample, Turns } from '../processes/turns.ts'
 import { openCurator } from './curator.ts'
-import {
-  DATA_BYTES,
-  nameOf,
-  NAMES,
-  paths,
-  type Request,
-  type SubjectName,
-  type Sample,
-  type Task,
-  type Turns,
-  type Workload,
-} from './workloads.ts'
+import { DATA_BYTES, isInTurns, nameOf, NAMES, paths, type SubjectName, type Task, type Workload } from './workloads.ts'
 import { installTools } from '../../environment/installed-tools.ts'
 import { nodeClients } from '../../environment/needs.ts'
 
-export interface Setup {
-  workloads: readonly Workload[]
+export interface Setup extends Omit<Rounds<Workload>, 'rounds'> {
   subjects: readonly SubjectName[]
-  /** Length of the warm-up, ms. */
-  warmUp: number
-  /** Length of each measurement, ms. */
-  span: number
-  /** Options of node for the measuring processes. */
-  execArgv: readonly string[]
   /** The folder of the built client that the subject `before` measures. */
   before?: URL | undefined
 }
-
-/** The time limit of one measurement, ms. */
-const DEADLINE = 120_000
 
 const dist = new URL('../../dist', import.meta.url)
 /** The file URL from which the other Node clients can be required. They are installed when they are first needed. */
@@ -93,27 +74,13 @@ export class Bench implements AsyncDisposable {
     return new Bench(setup, program, client, server, ports, [mock, proxy])
   }
 
-  /** Measures a subject in a process of its own. */
-  async measure(workload: Workload, subject: SubjectName): Promise<Sample> {
-    const { measure, on } = workload
-    if (on === 'mock') return this.#measureIn(this.#task(workload, subject, paths.mock))
-    const directory = `/zkwire-throughput/${this.#directories++}`
-    await this.#client.create(directory)
-    const task = this.#task(workload, subject, directory)
-    const sample = await this.#measureIn(task)
-    if (measure.is === 'steady' && measure.op === 'createAndDelete')
-      await this.#checkCounts(directory, sample, measure.inFlight)
-    await this.#client.deleteRecursive(directory)
-    return sample
-  }
-
-  /** Starts a process whose calls are measured in turns with those of other processes, and warms it up. */
+  /** Starts a process that measures a subject, and warms it up. */
   async open(workload: Workload, subject: SubjectName): Promise<Turns> {
-    if (workload.on === 'mock') return this.#openProcess(this.#task(workload, subject, paths.mock))
+    const { measure, on } = workload
+    if (on === 'mock') return this.#openProcess(this.#task(workload, subject, paths.mock))
     const task = this.#task(workload, subject, `/zkwire-throughput/${this.#directories++}`)
     // The locks that are written by hand need theirs.
-    await this.#client.ensurePath(lockIn(task))
-    const { measure } = workload
+    await this.#client.ensurePath(measure.is === 'handOver' ? lockIn(task) : task.directory)
     const process = await (subject === 'curator' && measure.is === 'handOver'
       ? openCurator(task.port, lockIn(task), measure)
       : this.#openProcess(task))
@@ -121,7 +88,10 @@ export class Bench implements AsyncDisposable {
       measure: async () => {
         const before = this.#serverCpu
         const sample = await process.measure()
-        return { ...sample, server: this.#serverCpu - before }
+        const server = this.#serverCpu - before
+        if (measure.is === 'steady' && measure.op === 'createAndDelete')
+          await this.#checkCounts(task.directory, sample, measure.inFlight)
+        return isInTurns(workload) ? { ...sample, server } : sample
       },
       end: async () => {
         await process.end()
@@ -135,37 +105,20 @@ export class Bench implements AsyncDisposable {
     return (this.#server.cpuSeconds() ?? NaN) * 1e6
   }
 
-  async #openProcess(task: Task): Promise<Turns> {
-    const process = this.#start(task)
-    await process.request({ ...task, isInTurns: true }, DEADLINE)
-    return {
-      measure: async () => (await process.request('turn')) as Sample,
-      end: async () => void (await Promise.all([process.request('end'), process.exited()])),
-    }
-  }
-
   #task({ measure, on }: Workload, subject: SubjectName, directory: string): Task {
     const { warmUp, span, before = dist } = this.#setup
     const built = subject === 'before' ? before : dist
     return { subject, measure, port: this.#ports[on], directory, warmUp, span, dist: built.href, peers: peersFrom }
   }
 
-  #start(task: Task): MeasuringProcess<Task | Request, Sample | 'ready', 'change' | 'now'> {
+  #openProcess(task: Task): Promise<Turns> {
     const about = `${task.subject}: ${JSON.stringify(task.measure)}`
-    return new MeasuringProcess(this.#program, { about, execArgv: this.#setup.execArgv }, message => {
+    const { execArgv } = this.#setup
+    return MeasuringProcess.open<'change' | 'now'>(this.#program, task, { about, execArgv }, message => {
       // The process asks for a change of the watched node, and says when it is ready to be notified.
       if (message === 'change') return send => send('ready')
       return message === 'now' ? () => void this.#client.setData(paths.watched, '') : undefined
     })
-  }
-
-  async #measureIn(task: Task): Promise<Sample> {
-    const process = this.#start(task)
-    try {
-      return (await process.request(task, DEADLINE)) as Sample
-    } finally {
-      await process.exited()
-    }
   }
 
   /**

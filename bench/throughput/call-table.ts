@@ -1,7 +1,9 @@
 // The comparison of calls with another commit: a table, and what got slower. Pure.
+import { intervalOf, ratioOf, type Ratio } from '../measure/ratio.ts'
 import { median } from '../measure/statistics.ts'
-import { figureOf, ratioOf, type Ratio, type Samples } from './verdict.ts'
-import type { Figure, Sample, SubjectName } from './workloads.ts'
+import type { Sample } from '../processes/turns.ts'
+import { figureOf, type Samples } from './verdict.ts'
+import type { Figure, SubjectName } from './workloads.ts'
 
 /** A cost that grew by less than this share is not reported. */
 const ALLOWED = 0.05
@@ -46,8 +48,8 @@ export function callTableOf(samples: Samples): string {
   return [cells('CPU of a call, us', ['raw', 'lean', 'floor', 'before', 'now'], head), ...lines].join('\n')
 }
 
-const textOf = ({ middle, low, high }: Ratio): string =>
-  Number.isNaN(middle) ? '-' : `${fixed(middle)} [${fixed(low)}, ${fixed(high)}]`
+const textOf = (ratio: Ratio): string =>
+  Number.isNaN(ratio.middle) ? '-' : `${fixed(ratio.middle)} ${intervalOf(ratio)}`
 
 const fixed = (figure: number): string => (Number.isNaN(figure) ? '-' : figure.toFixed(2))
 

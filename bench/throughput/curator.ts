@@ -1,7 +1,8 @@
 // Curator's lock: the Debian package, and a small Java program that is compiled when needed.
 import { JavaProgram } from '../../environment/java-program.ts'
 import { CURATOR_JARS, provideCurator } from '../../environment/other-libraries.ts'
-import { WARM_UP_ACQUISITIONS, type HandOver, type Sample, type Turns } from './workloads.ts'
+import type { Sample, Turns } from '../processes/turns.ts'
+import { WARM_UP_ACQUISITIONS, type HandOver } from './workloads.ts'
 
 /** Starts a process whose contenders have the lock in turns with other processes, and warms it up. */
 export async function openCurator(port: number, lock: string, { contenders, acquisitions }: HandOver): Promise<Turns> {

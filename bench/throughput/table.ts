@@ -1,7 +1,10 @@
 // The figures as a table for a terminal. Pure.
+import { intervalOf } from '../measure/ratio.ts'
 import { median } from '../measure/statistics.ts'
+import { threeDigits } from '../output/figures.ts'
 import { figureOf, type Samples, type Verdict } from './verdict.ts'
-import type { Figure, Sample, Workload } from './workloads.ts'
+import type { Sample } from '../processes/turns.ts'
+import type { Figure, Workload } from './workloads.ts'
 
 /** The width of the column of workloads, in characters. */
 const NAME_WIDTH = 34
@@ -20,8 +23,8 @@ export function tableOf(workloads: readonly Workload[], samples: Samples): strin
       const all = samples.get(name)?.get(subject) ?? []
       if (all.length === 0) return []
       const cpus = all.map(figureOf.cpu)
-      const spread = `${figure(Math.min(...cpus))} .. ${figure(Math.max(...cpus))}`
-      const middle = (of: (sample: Sample) => number) => figure(median(all.map(of)))
+      const spread = `${threeDigits(Math.min(...cpus))} .. ${threeDigits(Math.max(...cpus))}`
+      const middle = (of: (sample: Sample) => number) => threeDigits(median(all.map(of)))
       return [
         [
           name.padEnd(NAME_WIDTH) + subject.padEnd(23) + middle(figureOf.cpu).padStart(10) + spread.padStart(20),
@@ -43,7 +46,7 @@ export function verdictTableOf(verdicts: readonly Verdict[]): string {
     const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`
     return [
       workload.padEnd(NAME_WIDTH) + `${NAMES[of]} : ${against}`.padEnd(31) + ratio.middle.toFixed(2).padStart(6),
-      `[${ratio.low.toFixed(2)}, ${ratio.high.toFixed(2)}]`.padStart(16),
+      intervalOf(ratio).padStart(16),
       `  ${bound}`.padEnd(16) + (isMet ? 'met' : 'MISSED'),
     ].join('')
   })
@@ -52,6 +55,3 @@ export function verdictTableOf(verdicts: readonly Verdict[]): string {
     ...lines,
   ].join('\n')
 }
-
-const figure = (value: number): string =>
-  !Number.isFinite(value) ? '-' : value >= 1000 ? String(Math.round(value)) : value.toPrecision(3)

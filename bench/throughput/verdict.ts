@@ -1,7 +1,7 @@
 // Turns samples into figures, and figures into verdicts. Pure.
-import { median } from '../measure/statistics.ts'
-import type { SubjectName, Figure, Sample, Target, Workload } from './workloads.ts'
-import { seededRandom } from '../../environment/seeded-random.ts'
+import { ratioOf, type Ratio } from '../measure/ratio.ts'
+import type { Sample } from '../processes/turns.ts'
+import type { SubjectName, Figure, Target, Workload } from './workloads.ts'
 
 /** A sample for each round, by workload and then by subject. */
 export type Samples = ReadonlyMap<string, ReadonlyMap<SubjectName, readonly Sample[]>>
@@ -13,30 +13,13 @@ export const figureOf: Record<Figure, (sample: Sample) => number> = {
   kilobytes: ({ bytes = NaN }) => bytes / 1024,
 }
 
-export interface Ratio {
-  middle: number
-  low: number
-  high: number
-  rounds: number
-}
-
-const DRAWS = 10_000
-
-/**
- * Returns the median of the rounds' ratios with its interval, by bootstrap: the percentiles of the medians of
- * rounds drawn at random. Both sides of a ratio come from the same round, so that a temporary slowdown affects both.
- * Equal figures give equal intervals.
- */
-export function ratioOf(ours: readonly number[], theirs: readonly number[], confidence = 0.95): Ratio {
-  const ratios = ours.map((each, round) => each / (theirs[round] ?? NaN)).filter(Number.isFinite)
-  const random = seededRandom(1)
-  const medians = Float64Array.from({ length: DRAWS }, () =>
-    median(ratios.map(() => ratios[Math.floor(random() * ratios.length)] ?? NaN)),
-  ).sort()
-  const at = (share: number) => medians[Math.floor(share * (DRAWS - 1))] ?? NaN
-  const tail = (1 - confidence) / 2
-  return { middle: median(ratios), low: at(tail), high: at(1 - tail), rounds: ratios.length }
-}
+/** Returns the least figures of some turns, because other programs of the machine can only add to them. */
+export const leastOf = (turns: readonly Sample[]): Sample => ({
+  operations: 1,
+  cpu: Math.min(...turns.map(figureOf.cpu)),
+  ms: Math.min(...turns.map(({ ms, operations }) => ms / operations)),
+  server: Math.min(...turns.map(({ server = NaN, operations }) => server / operations)),
+})
 
 export interface Verdict {
   workload: string

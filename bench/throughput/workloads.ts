@@ -135,6 +135,9 @@ export const workloads: readonly Workload[] = [
   handOver('signalled', 'server', crowd, 1),
 ]
 
+/** True if the processes of all subjects are measured in turns. Otherwise each is measured once, without the others. */
+export const isInTurns = ({ measure }: Workload): boolean => measure.is === 'handOver' || measure.is === 'notifications'
+
 /** The nodes on the server and on the mock. */
 export const paths = {
   data: '/zkwire-throughput/data',
@@ -164,34 +167,4 @@ export interface Task {
   dist: string
   /** File URL from which the other clients can be required. */
   peers: string
-  /**
-   * True if the process is measured in turns with others: at each {@link Request}, and not at once. A hand-over and
-   * a notification always are.
-   */
-  isInTurns?: boolean
-}
-
-/** A later message to a measuring process whose task is in turns: measure once more, or exit. */
-export type Request = 'turn' | 'end'
-
-/** The reply of a measuring process. */
-export interface Sample {
-  operations: number
-  /** Processor time of the whole process, microseconds. */
-  cpu: number
-  ms: number
-  /** Median latency, ms. */
-  p50?: number
-  /** 99th percentile of the latency, ms. */
-  p99?: number
-  /** Memory of a session. */
-  bytes?: number
-  /** Processor time of the server, microseconds. NaN if the system does not report it. */
-  server?: number
-}
-
-/** A process whose calls are measured in turns with those of other processes. */
-export interface Turns {
-  measure(): Promise<Sample>
-  end(): Promise<void>
 }

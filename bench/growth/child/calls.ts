@@ -3,9 +3,10 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { connect } from '../../../src/index.ts'
 import { CuttableDial } from '../../harness/cuttable-dial.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
+import { Meter } from '../../processes/answer-turns.ts'
 import { paths } from '../../throughput/workloads.ts'
 import type { Task } from '../workloads.ts'
-import { CpuMeter, repeated, type Probe, type Probes } from './probe.ts'
+import { repeated, type Probe, type Probes } from './probe.ts'
 
 export async function calls({ size, mock }: Task): Promise<Probes> {
   const link = new CuttableDial()
@@ -54,9 +55,9 @@ function steady(callers: number, call: () => Promise<unknown>): Probe {
     }
     const all = Promise.all(Array.from({ length: callers }, caller))
     while (count < callers) await turn()
-    const [meter, before] = [new CpuMeter(), count]
+    const [meter, before] = [new Meter(), count]
     while (count === before || !meter.isOver(span)) await delay(POLL_INTERVAL)
-    const sample = { operations: count - before, cost: meter.cpu }
+    const sample = meter.sample(count - before)
     isOver = true
     await all
     return sample

@@ -1,48 +1,32 @@
-// Measures the cost of an operation.
+// What the probes of all populations have in common.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Sample } from '../workloads.ts'
+import { Meter } from '../../processes/answer-turns.ts'
+import type { Sample } from '../../processes/turns.ts'
 
-/** Returns a sample. A repeating probe measures until {@link CpuMeter.isOver} returns true for `span`. */
+/** Returns a sample. A repeating probe measures until {@link Meter.isOver} returns true for `span`. */
 export type Probe = (span: number) => Promise<Sample>
 
 /** The probes of a population, by name. */
 export type Probes = Readonly<Record<string, Probe>>
 
-/** A measurement ends at the latest when its wall-clock time is this many times its span. */
-const PATIENCE = 8
-
-/** Measures the process's processor time since the meter was constructed. */
-export class CpuMeter {
-  readonly #cpu = process.cpuUsage()
-  readonly #begun = performance.now()
-
-  /** The processor time of all threads in microseconds. */
-  get cpu(): number {
-    const { user, system } = process.cpuUsage(this.#cpu)
-    return user + system
-  }
-
-  /**
-   * True after `span` ms of processor time, so that a busy machine makes a measurement longer but does not reduce its
-   * operations. Also true after {@link PATIENCE} * `span` ms of wall-clock time, because some probes mostly wait, for
-   * example for a reconnect.
-   */
-  isOver(span: number): boolean {
-    const { cpu } = this
-    // The system counts in ticks. Before the first tick the cost would be zero.
-    return cpu > 0 && (cpu >= span * 1000 || performance.now() - this.#begun >= span * PATIENCE)
-  }
-}
-
 /** Repeats `once`, which resolves with the number of operations that it executed. */
 export const repeated =
   (once: () => Promise<number>): Probe =>
   async span => {
-    const meter = new CpuMeter()
+    const meter = new Meter()
     let operations = 0
     do operations += await once()
     while (!meter.isOver(span))
-    return { operations, cost: meter.cpu }
+    return meter.sample(operations)
+  }
+
+/** Measures by how much the live heap has grown since it was `before`. */
+export const memory =
+  (size: number, before: number): Probe =>
+  async () => {
+    const meter = new Meter()
+    const grown = (await liveHeap()) - before
+    return { ...meter.sample(size), bytes: grown / size }
   }
 
 export const liveHeap = async (): Promise<number> => {

@@ -3,7 +3,7 @@ import { connect, type Client } from '../../../src/index.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
 import { paths } from '../../throughput/workloads.ts'
 import type { Task } from '../workloads.ts'
-import { inBatches, liveHeap, repeated, type Probes } from './probe.ts'
+import { inBatches, liveHeap, memory, repeated, type Probes } from './probe.ts'
 
 const BATCH = 100
 
@@ -23,6 +23,6 @@ export async function sessions({ size, mock }: Task): Promise<Probes> {
       await Promise.all(more.map(client => client.close()))
       return BATCH
     }),
-    memory: async () => ({ operations: size, cost: (await liveHeap()) - before }),
+    memory: memory(size, before),
   }
 }

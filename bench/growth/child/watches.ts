@@ -3,7 +3,7 @@ import { connect, type Client, type WatchCallback } from '../../../src/index.ts'
 import { CuttableDial } from '../../harness/cuttable-dial.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
 import type { Task } from '../workloads.ts'
-import { inBatches, liveHeap, repeated, type Probe, type Probes } from './probe.ts'
+import { inBatches, liveHeap, memory, repeated, type Probe, type Probes } from './probe.ts'
 
 const BATCH = 100
 const nothing = () => undefined
@@ -57,7 +57,7 @@ export async function watches({ size, server, directory }: Task): Promise<Probes
       await client.exists(directory)
       return size
     }),
-    memory: async () => ({ operations: size, cost: (await liveHeap()) - before }),
+    memory: memory(size, before),
   }
 }
 

@@ -1,11 +1,12 @@
 // Hands a lock over among contenders with separate sessions, each of which acquires it several times.
 import { createRequire } from 'node:module'
 import { once } from 'node:events'
+import { measured } from '../../processes/answer-turns.ts'
+import type { Turns } from '../../processes/turns.ts'
 import { WARM_UP_ACQUISITIONS, type HandOver, type Task } from '../workloads.ts'
 import { textbookLock, type Package } from './textbook-lock.ts'
 import { plainLocks } from './plain-locks.ts'
 import { PlainSession, type Protocol } from './plain-session.ts'
-import { answerTurns, measured } from './turns.ts'
 
 interface Contender {
   acquire(): Promise<() => Promise<unknown>>
@@ -61,8 +62,7 @@ function opener(task: Task, lock: HandOver['lock']): Promise<Open> | Open {
   return zkwire(task, lock)
 }
 
-/** Measures a turn at each request of the parent process, until it requests the end. */
-export async function handOver(task: Task, { lock, contenders: count, acquisitions }: HandOver): Promise<'ready'> {
+export async function handOver(task: Task, { lock, contenders: count, acquisitions }: HandOver): Promise<Turns> {
   const open = await opener(task, lock)
   const contenders = await Promise.all(Array.from({ length: count }, () => open(`${task.directory}/lock`)))
   let holders = 0
@@ -79,7 +79,8 @@ export async function handOver(task: Task, { lock, contenders: count, acquisitio
     )
   }
   await turn(WARM_UP_ACQUISITIONS)
-  await answerTurns(() => measured(() => turn(acquisitions).then(() => count * acquisitions)))
-  await Promise.all(contenders.map(each => each.close()))
-  return 'ready'
+  return {
+    measure: () => measured(() => turn(acquisitions).then(() => count * acquisitions)),
+    end: () => Promise.all(contenders.map(each => each.close())),
+  }
 }

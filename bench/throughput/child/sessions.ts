@@ -1,9 +1,11 @@
 // The cost of opening a session, of keeping it, and of notifying it.
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { paths, type Sample } from '../workloads.ts'
+import { sum } from '../../measure/statistics.ts'
+import { measured } from '../../processes/answer-turns.ts'
+import type { Sample, Turns } from '../../processes/turns.ts'
+import { paths } from '../workloads.ts'
 import type { Subject, Peer } from './subject.ts'
-import { answerTurns, measured } from './turns.ts'
 
 const openAll = (subject: Subject, count: number): Promise<Peer[]> =>
   Promise.all(Array.from({ length: count }, () => subject.open()))
@@ -15,35 +17,38 @@ const OPENINGS_TO_WARM_UP = 5
 const OPENINGS = 3
 
 /** Opens all sessions of a process at once. Before that, opens and closes the same number several times, to warm up. */
-export async function opening(subject: Subject, sessions: number): Promise<Sample> {
+export async function opening(subject: Subject, sessions: number): Promise<Turns> {
   // Keep one session open. Otherwise, after the last one is closed, V8 would collect the hidden classes of the
   // sessions' objects, and discard the compiled code.
   const kept = await subject.open()
   for (let i = 0; i < OPENINGS_TO_WARM_UP; i++) await closeAll(await openAll(subject, sessions))
-  await collected()
-  const samples: Sample[] = []
-  for (let i = 0; i < OPENINGS; i++) {
-    const peers: Peer[] = []
-    samples.push(await measured(async () => peers.push(...(await openAll(subject, sessions)))))
-    await closeAll(peers)
+  const measure = async () => {
+    await collected()
+    const samples: Sample[] = []
+    for (let i = 0; i < OPENINGS; i++) {
+      const peers: Peer[] = []
+      samples.push(await measured(async () => peers.push(...(await openAll(subject, sessions)))))
+      await closeAll(peers)
+    }
+    return sumOf(samples)
   }
-  await kept.close()
-  return sumOf(samples)
+  return { measure, end: () => kept.close() }
 }
 
 /**
  * Measures the memory that each further session adds to an idle process. The costs of the first ones are not included.
  */
-export async function memory(subject: Subject, sessions: number): Promise<Sample> {
+export async function memory(subject: Subject, sessions: number): Promise<Turns> {
   const peers = await openAll(subject, FIRST)
-  const before = await idleMemory()
-  const sample = await measured(async () => {
-    for (let open = 0; open < sessions; open += FIRST) peers.push(...(await openAll(subject, FIRST)))
-    return sessions
-  })
-  const bytes = ((await idleMemory()) - before) / sessions
-  await closeAll(peers)
-  return { ...sample, bytes }
+  const measure = async () => {
+    const before = await idleMemory()
+    const sample = await measured(async () => {
+      for (let open = 0; open < sessions; open += FIRST) peers.push(...(await openAll(subject, FIRST)))
+      return sessions
+    })
+    return { ...sample, bytes: ((await idleMemory()) - before) / sessions }
+  }
+  return { measure, end: () => closeAll(peers) }
 }
 
 const FIRST = 500
@@ -75,16 +80,13 @@ const sumOf = (samples: readonly Sample[]): Sample => ({
   ms: sum(samples.map(({ ms }) => ms)),
 })
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
-
 const WARM_UP = 8
 const BURSTS_OF_A_TURN = 2
 
 /**
- * The parent process changes a node that every session watches. Setting the watches again is not measured. Measures a turn
- * at each request of the parent process, until it requests the end.
+ * The parent process changes a node that every session watches. Setting the watches again is not measured.
  */
-export async function notifications(subject: Subject, sessions: number): Promise<'ready'> {
+export async function notifications(subject: Subject, sessions: number): Promise<Turns> {
   const peers: Peer[] = []
   while (peers.length < sessions) peers.push(...(await openAll(subject, Math.min(100, sessions - peers.length))))
   const burst = async (): Promise<Sample> => {
@@ -110,7 +112,5 @@ export async function notifications(subject: Subject, sessions: number): Promise
     return sumOf(samples)
   }
   await bursts(WARM_UP)
-  await answerTurns(() => bursts(BURSTS_OF_A_TURN))
-  await closeAll(peers)
-  return 'ready'
+  return { measure: () => bursts(BURSTS_OF_A_TURN), end: () => closeAll(peers) }
 }

@@ -1,7 +1,8 @@
 // Repeats one operation with a fixed number in flight.
-import type { Measure, Sample, Steady, Task } from '../workloads.ts'
+import { measured } from '../../processes/answer-turns.ts'
+import type { Sample, Turns } from '../../processes/turns.ts'
+import type { Measure, Steady, Task } from '../workloads.ts'
 import { Counter, Sampler, type Gauge, type Peer, type Subject } from './subject.ts'
-import { answerTurns, measured } from './turns.ts'
 
 /**
  * The share of the time in which latencies are sampled. It is separate, because sampling costs processor time itself.
@@ -15,30 +16,20 @@ export async function steady(
   subject: Subject,
   { op, inFlight }: SteadyMeasure,
   { warmUp, span }: Pick<Task, 'warmUp' | 'span'>,
-): Promise<Sample> {
+): Promise<Turns> {
   const peer = await subject.open()
   const run = runnerOf(peer, op, inFlight)
   await warm(run, warmUp)
-  const sample = await counted(run, span * (1 - SAMPLED))
-  const sampler = new Sampler()
-  await run(sampler, span * SAMPLED)
-  await peer.close()
-  const [p50, p99] = [50, 99].map(percent => percentile(sampler.latencies, percent)) as [number, number]
-  return { ...sample, p50, p99 }
-}
-
-/** Measures at each request of the parent process, until it requests the end. */
-export async function inTurns(
-  subject: Subject,
-  { op, inFlight }: SteadyMeasure,
-  { warmUp, span }: Pick<Task, 'warmUp' | 'span'>,
-): Promise<'ready'> {
-  const peer = await subject.open()
-  const run = runnerOf(peer, op, inFlight)
-  await warm(run, warmUp)
-  await answerTurns(() => counted(run, span))
-  await peer.close()
-  return 'ready'
+  return {
+    measure: async () => {
+      const sample = await counted(run, span * (1 - SAMPLED))
+      const sampler = new Sampler()
+      await run(sampler, span * SAMPLED)
+      const [p50, p99] = [50, 99].map(percent => percentile(sampler.latencies, percent)) as [number, number]
+      return { ...sample, p50, p99 }
+    },
+    end: () => peer.close(),
+  }
 }
 
 type SteadyMeasure = Pick<Extract<Measure, { is: 'steady' }>, 'op' | 'inFlight'>

@@ -15,9 +15,10 @@ function measured(costOf: (size: number) => number, noise = 0, seed = 1, of: Wor
   const random = seededRandom(seed)
   const sample = (size: number) => ({
     operations: 50,
-    cost: 50 * costOf(size) * (1 + noise * (2 * random() - 1)),
+    cpu: 50 * costOf(size) * (1 + noise * (2 * random() - 1)),
+    ms: 1,
   })
-  const series = (size: number) => ({ own: Array.from({ length: ROUNDS }, () => sample(size)), baseline: [] })
+  const series = (size: number) => Array.from({ length: ROUNDS }, () => sample(size))
   return findingsOf(new Map([[of, new Map(SIZES.map(size => [size, series(size)]))]]))[0] as Finding
 }
 
@@ -67,8 +68,8 @@ describe('a curve of the growth benchmark', () => {
     const withBaseline = { ...workload, baseline: 'promise' as const }
     const series = (size: number) => {
       const costs = Array.from({ length: ROUNDS }, (_, round) => (round + 1) * (size > 10_000 ? 4 : 1))
-      const samples = (times: number) => costs.map(cost => ({ operations: 10, cost: 10 * times * cost }))
-      return { own: samples(3), baseline: samples(1) }
+      const sample = (cost: number) => ({ operations: 10, cpu: 10 * cost, ms: 1 })
+      return costs.map(cost => ({ ...sample(3 * cost), baseline: sample(cost) }))
     }
     const [finding] = findingsOf(new Map([[withBaseline, new Map(SIZES.map(size => [size, series(size)]))]])) as [
       Finding,
@@ -80,13 +81,21 @@ describe('a curve of the growth benchmark', () => {
     expect(verdictOf(finding)).to.match(/^flat relative to bare promises: exponent 0\.00 ± 0\.00; largest step/)
   })
 
+  it('is that of the bytes of each, if its cost is memory', () => {
+    const [memory] = workloads.filter(({ unit }) => unit === 'bytes') as [Workload]
+    const growing = (size: number) => ({ operations: size, cpu: size, ms: size, bytes: size >= 100_000 ? 500 : 200 })
+    const [finding] = findingsOf(new Map([[memory, new Map(SIZES.map(size => [size, [growing(size)]]))]])) as [Finding]
+    expect(finding.levels.map(({ cost }) => cost)).to.deep.equal([200, 200, 200, 200, 500, 500, 500])
+    expect(finding.isFlat).to.equal(false)
+  })
+
   it('is not flat if nothing was measured, or if the measured cost is 0', () => {
     expect(measured(() => NaN).isFlat).to.equal(false)
     expect(measured(() => 0).isFlat).to.equal(false)
   })
 
   it('has no verdict with a single size', () => {
-    const samples = new Map([[workload, new Map([[1000, { own: [{ operations: 1, cost: 1 }], baseline: [] }]])]])
+    const samples = new Map([[workload, new Map([[1000, [{ operations: 1, cpu: 1, ms: 1 }]]])]])
     expect(findingsOf(samples).map(verdictOf)).to.deep.equal(['no verdict from a single size'])
   })
 })

@@ -15,13 +15,15 @@ describe('MeasuringProcess', () => {
     const program = join(folder, 'echo.js')
     await writeFile(program, `process.on('message', message => process.send(message))`)
     const killing = new AbortController()
-    const echo = new MeasuringProcess<object, object>(program, {
-      ...{ about: 'an echo', execArgv: [], signal: killing.signal },
-    })
-    expect(await echo.request({ is: 'sent' })).to.deep.equal({ is: 'sent' })
+    const echo = await MeasuringProcess.open(
+      program,
+      { is: 'sent' },
+      { about: 'an echo', execArgv: [], signal: killing.signal },
+    )
+    expect(await echo.measure()).to.equal('turn')
     killing.abort()
     // Blocks this thread, so that the system has closed the channel of the process and Node does not know it yet.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
-    expect(await failureOf(echo.request({ is: 'lost' }))).to.include({ name: 'AbortError' })
+    expect(await failureOf(echo.measure())).to.include({ name: 'AbortError' })
   })
 })

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { callTableOf, slowdownsOf } from '../../../bench/throughput/call-table.ts'
 import type { Samples } from '../../../bench/throughput/verdict.ts'
-import type { Sample, SubjectName } from '../../../bench/throughput/workloads.ts'
+import type { Sample } from '../../../bench/processes/turns.ts'
+import type { SubjectName } from '../../../bench/throughput/workloads.ts'
 
 const rounds = (cpu: number, ms: number): Sample[] =>
   [1, 1.01, 0.99, 1, 1.02].map(drift => ({ operations: 1, cpu: cpu * drift, ms: ms * drift }))

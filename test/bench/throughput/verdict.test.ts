@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import fc from 'fast-check'
-import { figureOf, ratioOf, verdictsOf, type Samples } from '../../../bench/throughput/verdict.ts'
-import type { SubjectName, Sample, Target, Workload } from '../../../bench/throughput/workloads.ts'
+import { figureOf, leastOf, verdictsOf, type Samples } from '../../../bench/throughput/verdict.ts'
+import type { Sample } from '../../../bench/processes/turns.ts'
+import type { SubjectName, Target, Workload } from '../../../bench/throughput/workloads.ts'
 
 const sample = (cpu: number, ms = 1000): Sample => ({ operations: 1000, cpu: cpu * 1000, ms })
 
@@ -16,14 +16,6 @@ const workload = (name: string, ...targets: Target[]): Workload => ({
 const samplesOf = (all: Record<string, Partial<Record<SubjectName, Sample[]>>>): Samples =>
   new Map(Object.entries(all).map(([name, by]) => [name, new Map(Object.entries(by) as [SubjectName, Sample[]][])]))
 
-const figures = fc.array(
-  fc.tuple(fc.double({ min: 0.1, max: 100, noNaN: true }), fc.double({ min: 0.1, max: 100, noNaN: true })),
-  {
-    minLength: 1,
-    maxLength: 12,
-  },
-)
-
 describe('figures of the throughput benchmark', () => {
   it('are microseconds, operations per second, milliseconds and kilobytes', () => {
     const sample = { operations: 200, cpu: 5000, ms: 50, bytes: 4096 }
@@ -32,39 +24,13 @@ describe('figures of the throughput benchmark', () => {
     expect(figureOf.ms(sample)).to.equal(50)
     expect(figureOf.kilobytes(sample)).to.equal(4)
   })
-})
 
-describe('the ratio of two subjects', () => {
-  it('is the median of the rounds, within its interval', () => {
-    fc.assert(
-      fc.property(figures, rounds => {
-        const ratios = rounds.map(([a, b]) => a / b)
-        const { middle, low, high } = ratioOf(
-          rounds.map(([a]) => a),
-          rounds.map(([, b]) => b),
-        )
-        expect(low).to.be.at.least(Math.min(...ratios))
-        expect(high).to.be.at.most(Math.max(...ratios))
-        expect(middle).to.be.within(low, high)
-      }),
-      { numRuns: 20 },
-    )
-  })
-
-  it('is not affected by a round in which the machine was slow for both', () => {
-    expect(ratioOf([2, 2, 20, 2], [1, 1, 10, 1])).to.deep.equal({ middle: 2, low: 2, high: 2, rounds: 4 })
-  })
-
-  it('uses only rounds that both subjects have', () => {
-    expect(ratioOf([3, 3, 3], [1, 1]).rounds).to.equal(2)
-  })
-
-  it('has a reproducible interval, which is narrower if more rounds agree', () => {
-    const wobbly = (rounds: number) => Array.from({ length: rounds }, (_, i) => 1 + (i % 3) / 10)
-    const ones = (rounds: number) => wobbly(rounds).map(() => 1)
-    expect(ratioOf(wobbly(9), ones(9))).to.deep.equal(ratioOf(wobbly(9), ones(9)))
-    const widths = [6, 90].map(rounds => ratioOf(wobbly(rounds), ones(rounds))).map(({ low, high }) => high - low)
-    expect(widths[1]).to.be.below(widths[0] as number)
+  it('of several turns are the least of each, for one operation', () => {
+    const turns = [
+      { operations: 10, cpu: 50, ms: 20, server: 90 },
+      { operations: 5, cpu: 15, ms: 30, server: 20 },
+    ]
+    expect(leastOf(turns)).to.deep.equal({ operations: 1, cpu: 3, ms: 2, server: 4 })
   })
 })
 
