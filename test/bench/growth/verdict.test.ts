@@ -45,6 +45,13 @@ describe('a curve of the growth benchmark', () => {
       for (const seed of [1, 2, 3]) expect(measured(costOf, 0.1, seed).isFlat).to.equal(false)
     })
 
+  it('is flat up to an exponent of 0.1 and a step of 1.5, and not above', () => {
+    const power = (exponent: number) => measured(size => size ** exponent).isFlat
+    const step = (factor: number) => measured(size => (size >= 1_000_000 ? factor : 1)).isFlat
+    expect([power(0.09), power(0.11)]).to.deep.equal([true, false])
+    expect([step(1.45), step(1.55)]).to.deep.equal([true, false])
+  })
+
   it('is flat if it has only the noise of a busy machine', () => {
     for (let seed = 1; seed <= 5; seed++) expect(measured(() => 5, 0.3, seed).isFlat, `seed ${seed}`).to.equal(true)
   })
