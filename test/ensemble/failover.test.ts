@@ -7,6 +7,7 @@ import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { ensembles } from '../support/embedded-ensemble.ts'
 import type { EnsembleServer, RunningEnsemble } from '../../environment/running-ensemble.ts'
 import { until } from '../../environment/until.ts'
+import { abortOf } from '../support/settled.ts'
 
 for (const { name, start } of ensembles)
   describe(`failover in an ensemble (${name})`, () => {
@@ -72,9 +73,7 @@ for (const { name, start } of ensembles)
       const holder = await sessions.open(leader.connectString, { sessionTimeout: 2000 })
       const waiter = await open()
       const held = await new Mutex(holder, path).acquire()
-      const lost = new Promise<number>(resolve =>
-        held.signal.addEventListener('abort', () => resolve(performance.now()), { once: true }),
-      )
+      const lost = abortOf(held.signal).then(() => performance.now())
       const next = new Mutex(waiter, path).acquire().then(granted => ({ granted, at: performance.now() }))
       await until(async () => (await waiter.getChildren(path)).children.length === 2)
       const killedAt = performance.now()

@@ -9,7 +9,7 @@ import { Sessions } from '../recipes/sessions.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { ensembles } from '../support/embedded-ensemble.ts'
 import { SYNC_LIMIT, TICK, type EnsembleServer, type RunningEnsemble } from '../../environment/running-ensemble.ts'
-import { failureOf } from '../support/settled.ts'
+import { abortOf, failureOf } from '../support/settled.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../../environment/until.ts'
@@ -44,10 +44,7 @@ for (const { name, start } of ensembles)
     })
     after(() => ensemble.close())
 
-    const abortedAt = (signal: AbortSignal) =>
-      new Promise<number>(resolve => {
-        signal.addEventListener('abort', () => resolve(performance.now()), { once: true })
-      })
+    const abortedAt = (signal: AbortSignal) => abortOf(signal).then(() => performance.now())
 
     const openInOrder = (servers: readonly EnsembleServer[], options: ConnectOptions = {}) =>
       sessions.openInOrder(servers, { connectTimeout: 60_000, ...options })

@@ -1,7 +1,7 @@
 // The exclusive locks on three servers: killed leaders, lost replies and lagging followers.
 import { expect } from 'chai'
-import type { Client, ObservedFrame } from '../../src/index.ts'
-import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
+import type { Client } from '../../src/index.ts'
+import { opcodes } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { kinds } from '../recipes/locks/exclusive-kinds.ts'
 import { Sessions } from '../recipes/sessions.ts'
@@ -10,6 +10,7 @@ import { ensembles } from '../support/embedded-ensemble.ts'
 import { TICK, type EnsembleServer, type RunningEnsemble } from '../../environment/running-ensemble.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../../environment/until.ts'
+import { onRequest } from '../support/sent-opcodes.ts'
 
 /** Delay between the leader and each follower, one way, ms. */
 const LAG = 200
@@ -88,13 +89,10 @@ for (const { name, start } of ensembles)
           const faultyDial = new FaultyDial()
           let sent!: () => void
           const requestSent = new Promise<void>(resolve => (sent = resolve))
-          const onFrame = ({ from, first, bytes }: ObservedFrame) => {
-            if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcode) sent()
-          }
           const client = await sessions.openInOrder([follower, other], {
             dial: faultyDial.dial,
             sessionTimeout: 8000,
-            onFrame,
+            onFrame: onRequest(opcode, () => sent()),
           })
           await client.sync(root)
           const cut = async () => {

@@ -1,8 +1,8 @@
 // A lock's nodes, watches and timers are removed even if the view is closed, the server refuses requests, or the caller
 // awaits settled().
 import { expect } from 'chai'
-import type { Client, ObservedFrame } from '../../src/index.ts'
-import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
+import type { Client } from '../../src/index.ts'
+import { opcodes } from '../../src/protocol/index.ts'
 import {
   EphemeralMutex,
   HerdMutex,
@@ -13,6 +13,7 @@ import {
   ReentrantMutex,
   type Held,
 } from '../../src/recipes/index.ts'
+import { onRequest } from '../support/sent-opcodes.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { onBothServers } from './fixture.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
@@ -220,9 +221,7 @@ onBothServers('the clean-up of a lock', (fixture, { itInVirtualTime, itEverywher
   itEverywhere('does not affect a waiter that is just setting its watch on that node either', async () => {
     let removing: Promise<void> | undefined
     let onWatch = (): void => undefined
-    const onFrame = ({ from, first, bytes }: ObservedFrame): void => {
-      if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getData) onWatch()
-    }
+    const onFrame = onRequest(opcodes.getData, () => onWatch())
     const [holder, client] = [await fixture.open(), await fixture.open({ onFrame })]
     const held = await new Mutex(holder, path).acquire()
     await client.exists(held.path, { watch: () => undefined })

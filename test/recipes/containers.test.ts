@@ -1,23 +1,12 @@
 // The server deletes empty containers at its periodic check. Each call of the recipes, with a check before each of its
 // requests: the directories that the call needs exist at first, and are gone then.
 import { expect } from 'chai'
-import type { ConnectOptions } from '../../src/index.ts'
-import { CreateRequest, opcodes, RequestHeader } from '../../src/protocol/index.ts'
+import { CreateRequest, opcodes } from '../../src/protocol/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
+import { onRequest } from '../support/sent-opcodes.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { PersistentEphemeral, Services } from '../../src/recipes/index.ts'
 import { end, keeps, PATH, publicCalls, Stage, type PublicCall } from './public-calls.ts'
-
-/** Returns the path of the container that a request is to create; undefined for other requests. */
-function containerIn({
-  from,
-  first,
-  bytes,
-}: Parameters<NonNullable<ConnectOptions['onFrame']>>[0]): string | undefined {
-  if (from !== 'client' || first) return undefined
-  const { type } = RequestHeader.decode(bytes)
-  return type === opcodes.createContainer ? CreateRequest.decode(bytes.subarray(8)).path : undefined
-}
 
 /**
  * Plays the scene of a call, with the check of containers before its nth request.
@@ -31,10 +20,7 @@ async function play(
 ): Promise<{ isChecked: boolean; needed: string[] }> {
   let faultyDial!: FaultyDial
   const needed = new Set<string>()
-  const onFrame: ConnectOptions['onFrame'] = frame => {
-    const path = containerIn(frame)
-    if (path !== undefined) needed.add(path)
-  }
+  const onFrame = onRequest(opcodes.createContainer, ({ body }) => needed.add(CreateRequest.decode(body).path))
   const stage = await Stage.open({ onFrame }, dial => (faultyDial = new FaultyDial(dial)).dial)
   const { clock, server, scene } = stage
   const { other } = scene

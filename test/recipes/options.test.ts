@@ -2,9 +2,10 @@
 // the caller's. The list of constructors is compared with the public declarations here, that of calls in signals.test.ts.
 import { expect } from 'chai'
 import { inspect } from 'node:util'
-import { openACL, ZooKeeperError, type ObservedFrame } from '../../src/index.ts'
-import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
+import { openACL, ZooKeeperError } from '../../src/index.ts'
+import { opcodes } from '../../src/protocol/index.ts'
 import { declaredCalls } from '../support/public-names.ts'
+import { onRequest } from '../support/sent-opcodes.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { constructions } from './constructions.ts'
 import { turns } from '../support/turns.ts'
@@ -61,12 +62,13 @@ function watched(options: object): { proxy: never; misuse: string[]; endReads: (
   return { proxy: proxy as never, misuse, endReads: () => (mayRead = false) }
 }
 
-/** Counts the requests of a client, without its pings. */
-class RequestCount {
-  count = 0
-  readonly onFrame = ({ from, first, bytes }: ObservedFrame): void => {
-    if (from === 'client' && !first && RequestHeader.decode(bytes).type !== opcodes.ping) this.count++
-  }
+/** Opens a stage that counts the requests of its client, without pings. */
+async function counted(): Promise<{ stage: Stage; requests: () => number }> {
+  let count = 0
+  const onFrame = onRequest('any', ({ opcode }) => {
+    if (opcode !== opcodes.ping) count++
+  })
+  return { stage: await Stage.open({ onFrame }), requests: () => count }
 }
 
 function thrownBy(fn: () => unknown): unknown {
@@ -86,9 +88,8 @@ function expectRefused(error: unknown, op: string | undefined, name: string, val
 describe('the options', () => {
   /** Runs a test with a count of the requests that the client has sent. */
   async function onStage(run: (stage: Stage, requests: () => number) => Promise<void>): Promise<void> {
-    const requests = new RequestCount()
-    const stage = await Stage.open({ onFrame: requests.onFrame })
-    await stage.clock.until(run(stage, () => requests.count))
+    const { stage, requests } = await counted()
+    await stage.clock.until(run(stage, requests))
     await stage.close()
   }
 
@@ -171,12 +172,11 @@ describe('the options', () => {
     }
 
     it(`of ${name} are refused by name if one is wrong or misspelt, and nothing is sent`, async () => {
-      const requests = new RequestCount()
-      const stage = await Stage.open({ onFrame: requests.onFrame })
+      const { stage, requests } = await counted()
       const run = async () => {
         await before?.(stage.scene)
         await turns()
-        const sent = requests.count
+        const sent = requests()
         const op = /(\w+)( |$)/.exec(name.replace(/^new /, ''))?.[1]
         const calling = (options: object) => Promise.resolve().then(() => call(stage.scene, options))
         for (const option of Object.keys(valid)) {
@@ -190,7 +190,7 @@ describe('the options', () => {
             expectRefused(await outcomeOf(calling(value as never)), op, 'options', value)
         await turns()
         // A cache begins to read in its constructor.
-        if (!name.startsWith('Cache')) expect(requests.count).to.equal(sent)
+        if (!name.startsWith('Cache')) expect(requests()).to.equal(sent)
         // The other member waits for this one.
         const ended = name.startsWith('DoubleBarrier') ? call(stage.scene, {}) : undefined
         await finish?.(stage.scene)

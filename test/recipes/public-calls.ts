@@ -32,7 +32,7 @@ import {
 import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { turns } from '../support/turns.ts'
-import { outcomeOf } from '../support/settled.ts'
+import { abortOf, outcomeOf } from '../support/settled.ts'
 
 /** Returns the ACL that permits all to everybody, but for one permission. */
 export const openACLWithout = (permission: number): ACL[] =>
@@ -235,7 +235,7 @@ export const publicCalls: Readonly<Record<string, PublicCall>> = {
   'DoubleBarrier.leave': doubleBarrier('leave'),
   'LeaderElection.campaign': { call: (scene, options) => election(scene).campaign(options) },
   'LeaderElection.lead': {
-    call: (scene, { signal }) => election(scene).lead(held => aborted(held.signal), { signal }),
+    call: (scene, { signal }) => election(scene).lead(async held => void (await abortOf(held.signal)), { signal }),
     hasNoTimeout: true,
     runsUntilAborted: true,
   },
@@ -297,7 +297,8 @@ export const publicCalls: Readonly<Record<string, PublicCall>> = {
     call: ({ client }, options) => lease(client).release(options),
   },
   'Partitioner.run': {
-    call: ({ client }, { signal }) => partitioner(client).run((_item, held) => aborted(held.signal), { signal }),
+    call: ({ client }, { signal }) =>
+      partitioner(client).run(async (_item, held) => void (await abortOf(held.signal)), { signal }),
     hasNoTimeout: true,
     runsUntilAborted: true,
   },
@@ -419,11 +420,4 @@ function doubleBarrier(verb: 'enter' | 'leave'): PublicCall {
       await Promise.all([ours.get(scene)?.leave(), theirs.get(scene)?.leave()])
     },
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

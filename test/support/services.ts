@@ -1,8 +1,9 @@
 // Services that lead in turn, and clients that hold a lock in turn, through outages and restarts of their servers.
-import { connect, supervise, type Client, type ConnectOptions, type ObservedFrame } from '../../src/index.ts'
-import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
+import { connect, supervise, type Client, type ConnectOptions } from '../../src/index.ts'
+import { opcodes } from '../../src/protocol/index.ts'
 import { LeaderElection, Mutex, type Held } from '../../src/recipes/index.ts'
 import { until } from '../../environment/until.ts'
+import { onRequest } from './sent-opcodes.ts'
 import { abortOf } from './settled.ts'
 
 /** The time in which one of them leads, or holds the lock. */
@@ -30,7 +31,8 @@ export class Services implements AsyncDisposable {
    */
   static async start(servers: string, path: string, count: number, options: ConnectOptions): Promise<Services> {
     const services = new Services()
-    const observed = { ...options, onFrame: (frame: ObservedFrame) => services.#onFrame(frame) }
+    const onFrame = onRequest(opcodes.closeSession, ({ sessionId }) => services.closed.add(sessionId))
+    const observed = { ...options, onFrame }
     for (let i = 0; i < count; i++)
       services.#running.push(
         services.#lead(servers, path, i, observed),
@@ -78,11 +80,6 @@ export class Services implements AsyncDisposable {
   async #serve(terms: Term[], held: Held, ended: AbortSignal): Promise<void> {
     terms.push({ at: performance.now(), held })
     await abortOf(AbortSignal.any([held.signal, ended]))
-  }
-
-  #onFrame({ from, first, bytes, sessionId }: ObservedFrame): void {
-    const isRequest = from === 'client' && !first
-    if (isRequest && RequestHeader.decode(bytes).type === opcodes.closeSession) this.closed.add(sessionId)
   }
 
   async close(): Promise<void> {

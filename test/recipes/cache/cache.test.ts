@@ -2,10 +2,11 @@
 import { expect } from 'chai'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { creatorAllACL, openACL, type Client } from '../../../src/index.ts'
-import { opcodes, ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
+import { opcodes, ReplyHeader, xids } from '../../../src/protocol/index.ts'
 import { Cache, type CacheChange, type CacheOptions } from '../../../src/recipes/index.ts'
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
+import { onRequest } from '../../support/sent-opcodes.ts'
 
 onBothServers('Cache', (fixture, { itInVirtualTime, itEverywhere }) => {
   const tree = new CacheUnderTest(fixture)
@@ -212,10 +213,7 @@ onBothServers('Cache', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   itEverywhere('reads a node that changes again and again with one read at a time', async () => {
     const client = await fixture.open({
-      onFrame: ({ from, first, bytes }) => {
-        if (first || from !== 'client') return
-        if (RequestHeader.decode(bytes).type === opcodes.getData) reads++
-      },
+      onFrame: onRequest(opcodes.getData, () => reads++),
     })
     let reads = 0
     await using cache = tree.open(client)

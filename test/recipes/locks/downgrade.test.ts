@@ -3,8 +3,9 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { aclOf, openACL, perms, type Client } from '../../../src/index.ts'
-import { MultiRequest, opcodes, RequestHeader } from '../../../src/protocol/index.ts'
+import { MultiRequest, opcodes } from '../../../src/protocol/index.ts'
 import { RecipeError, ReadWriteLock, type ReadWriteLockOptions } from '../../../src/recipes/index.ts'
+import { onRequest } from '../../support/sent-opcodes.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -60,12 +61,10 @@ onBothServers('a downgrade', (fixture, { itInVirtualTime, itEverywhere }) => {
       const sent: number[] = []
       let multi: Uint8Array | undefined
       const client = await fixture.open({
-        onFrame({ from, first, bytes }) {
-          if (from !== 'client' || first) return
-          const { type } = RequestHeader.decode(bytes)
-          if (type === opcodes.multi) multi = bytes.subarray(8)
-          if (type !== opcodes.ping) sent.push(type)
-        },
+        onFrame: onRequest('any', ({ opcode, body }) => {
+          if (opcode === opcodes.multi) multi = body
+          if (opcode !== opcodes.ping) sent.push(opcode)
+        }),
       })
       const held = await lockOf(client, { id: 'me' }).writeLock.acquire()
       sent.length = 0

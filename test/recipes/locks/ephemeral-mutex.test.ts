@@ -1,8 +1,9 @@
 // Behaviour of EphemeralMutex only: all contenders try to create the same node.
 import { expect } from 'chai'
-import { ZooKeeperError, type Client, type ObservedFrame } from '../../../src/index.ts'
-import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
+import { ZooKeeperError, type Client } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
 import { EphemeralMutex } from '../../../src/recipes/index.ts'
+import { onRequest } from '../../support/sent-opcodes.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -59,9 +60,7 @@ onBothServers('EphemeralMutex', (fixture, { itInVirtualTime, itEverywhere }) => 
     const clients = await Promise.all(
       Array.from({ length: count }, (_, i) =>
         fixture.open({
-          onFrame: ({ from, first, bytes }: ObservedFrame) => {
-            if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2) creates.push(i)
-          },
+          onFrame: onRequest(opcodes.create2, () => creates.push(i)),
         }),
       ),
     )

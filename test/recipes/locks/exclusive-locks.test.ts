@@ -7,7 +7,7 @@ import { RecipeError, revoke, type AcquireOptions } from '../../../src/recipes/i
 import { Held } from '../../../src/recipes/locks/held.ts'
 import { has } from '../../../environment/server-version.ts'
 import { failureOf } from '../../support/settled.ts'
-import { opcodesInto } from '../../support/sent-opcodes.ts'
+import { onRequest, opcodesInto } from '../../support/sent-opcodes.ts'
 import { kinds } from './exclusive-kinds.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -82,10 +82,7 @@ for (const {
     itInVirtualTime('creates the missing parents of its node', async () => {
       const created: string[] = []
       const client = await fixture.open({
-        onFrame: ({ from, first, bytes }: ObservedFrame) => {
-          if (from === 'server' || first || RequestHeader.decode(bytes).type !== directoryRequest) return
-          created.push(CreateRequest.decode(bytes.subarray(8)).path)
-        },
+        onFrame: onRequest(directoryRequest, ({ body }) => created.push(CreateRequest.decode(body).path)),
       })
       const held = await new Lock(client, path).acquire()
       expect(held.path).to.match(nodeName)

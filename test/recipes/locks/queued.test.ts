@@ -1,7 +1,7 @@
 // The option `onQueued` of every lock: what it is called with, and that it can neither cost a request nor lose a lock.
 import { expect } from 'chai'
-import type { Client, ObservedFrame } from '../../../src/index.ts'
-import { opcodes, parentOf, RequestHeader } from '../../../src/protocol/index.ts'
+import type { Client } from '../../../src/index.ts'
+import { opcodes, parentOf } from '../../../src/protocol/index.ts'
 import {
   LeaderElection,
   MultiLock,
@@ -14,6 +14,7 @@ import {
   type Held,
   type QueuePlace,
 } from '../../../src/recipes/index.ts'
+import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 import { kindsUnderFaults } from './exclusive-kinds.ts'
@@ -79,9 +80,7 @@ for (const { Lock, Rival = Lock, isQueue } of kindsUnderFaults) {
 
     itInVirtualTime('needs no request', async () => {
       const sent: number[] = []
-      const onFrame = ({ from, first, bytes }: ObservedFrame) => {
-        if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
-      }
+      const onFrame = opcodesInto(sent)
       const [client, ...others] = [await fixture.open({ onFrame }), await fixture.open(), await fixture.open()]
       /** Waits behind two others, and holds the lock. */
       const requestsWith = async (given: AcquireOptions) => {

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Client, ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { TicketMutex, type Held } from '../../../src/recipes/index.ts'
+import { onRequest } from '../../support/sent-opcodes.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -164,9 +165,7 @@ onBothServers('a life of a TicketMutex', (fixture, { itInVirtualTime, itEverywhe
   itInVirtualTime('is remembered for at most a thousand locks of a session', async () => {
     let lists = 0
     const client = await fixture.open({
-      onFrame({ from, first, bytes }: ObservedFrame) {
-        if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getChildren2) lists++
-      },
+      onFrame: onRequest(opcodes.getChildren2, () => lists++),
     })
     const listsToUse = async (i: number) => {
       lists = 0

@@ -1,8 +1,9 @@
 // Behaviour of TicketMutex only: the order of its tickets, and tickets or directories that other clients delete.
 import { expect } from 'chai'
-import { aclOf, type Client, type ConnectOptions, type ObservedFrame } from '../../../src/index.ts'
-import { opcodes, perms, RequestHeader } from '../../../src/protocol/index.ts'
+import { aclOf, type Client, type ConnectOptions } from '../../../src/index.ts'
+import { opcodes, perms } from '../../../src/protocol/index.ts'
 import { TicketMutex, type Held } from '../../../src/recipes/index.ts'
+import { onRequest } from '../../support/sent-opcodes.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -47,9 +48,7 @@ onBothServers('TicketMutex', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   itEverywhere('grants in the order of the queue, without a list after a release', async () => {
     let lists = 0
-    const onFrame = ({ from, first, bytes }: ObservedFrame) => {
-      if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getChildren2) lists++
-    }
+    const onFrame = onRequest(opcodes.getChildren2, () => lists++)
     const { order, release, lookAhead } = await queue(5, { onFrame })
     await lookAhead()
     lists = 0
@@ -269,10 +268,7 @@ onBothServers('TicketMutex', (fixture, { itInVirtualTime, itEverywhere }) => {
     await (await new TicketMutex(observer, path).acquire()).release()
     const foreign = `${await directory()}/foreign-`
     // After each ticket, a foreign node takes the next sequence number.
-    const onFrame = ({ from, first, bytes }: ObservedFrame) => {
-      if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getData)
-        foreignCreates.push(createForeign())
-    }
+    const onFrame = onRequest(opcodes.getData, () => foreignCreates.push(createForeign()))
     const foreignCreates: Promise<unknown>[] = []
     const createForeign = () => observer.create(foreign, '', { mode: 'persistentSequential' })
     const { order, release } = await queue(3, { onFrame })

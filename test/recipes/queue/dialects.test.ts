@@ -1,8 +1,8 @@
 // The names of contenders’ nodes: those of other libraries, custom and foreign ones, and names that occur again in a
 // recreated directory.
 import { expect } from 'chai'
-import type { Client, ObservedFrame } from '../../../src/index.ts'
-import { CreateRequest, opcodes, RequestHeader } from '../../../src/protocol/index.ts'
+import type { Client } from '../../../src/index.ts'
+import { CreateRequest, opcodes } from '../../../src/protocol/index.ts'
 import {
   HerdMutex,
   Mutex,
@@ -11,6 +11,7 @@ import {
   type Held,
   type MutexOptions,
 } from '../../../src/recipes/index.ts'
+import { onRequest } from '../../support/sent-opcodes.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -301,10 +302,7 @@ onBothServers('a dialect', (fixture, { itInVirtualTime, itEverywhere }) => {
 
   itInVirtualTime('does not adopt another session’s node, even if that node has the same data', async () => {
     let created: Buffer = Buffer.alloc(0)
-    const onFrame = ({ from, first, bytes }: ObservedFrame) => {
-      if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2)
-        created = CreateRequest.decode(bytes.subarray(8)).data ?? created
-    }
+    const onFrame = onRequest(opcodes.create2, ({ body }) => (created = CreateRequest.decode(body).data ?? created))
     const { faultyDial, client } = await fixture.openWithFaults({ onFrame })
     const options = { dialect: named('orders') }
     const lost = faultyDial.dropRequest(opcodes.create2).then(() => faultyDial.refuse())
