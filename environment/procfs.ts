@@ -12,15 +12,21 @@ export function cpuSecondsOf(pid: number): number | undefined {
 
 /** Returns the ids of all processes that a process started, and that these started. Empty if the system has no /proc. */
 export function descendantsOf(pid: number): number[] {
-  const children = tasksOf(pid).flatMap(task => {
-    try {
-      return readFileSync(`${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
-    } catch {
-      // The thread has ended since the directory was read.
-      return []
-    }
-  })
-  return children.flatMap(child => [child, ...descendantsOf(child)])
+  return tasksOf(pid)
+    .flatMap(startedBy)
+    .flatMap(child => [child, ...descendantsOf(child)])
+}
+
+/** Returns the ids of the processes that the main thread of a process started. Empty if the system has no /proc. */
+export const childrenOf = (pid: number): number[] => startedBy(`/proc/${pid}/task/${pid}`)
+
+/** Returns the words of a process's command, between spaces. Empty if it has ended, or the system has no /proc. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()
+  } catch {
+    return ''
+  }
 }
 
 /** Returns the state letter of each thread, 'T' if it is stopped. Empty if the system has no /proc. */
@@ -47,6 +53,15 @@ export function threadCpuMs(pid: number): number | undefined {
     }
   }
   return nanos === 0 ? undefined : nanos / 1e6
+}
+
+function startedBy(task: string): number[] {
+  try {
+    return readFileSync(`${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+  } catch {
+    // The thread has ended since the directory was read.
+    return []
+  }
 }
 
 /** Returns the folders of a process's threads. Empty if the process has ended, even just now, or there is no /proc. */

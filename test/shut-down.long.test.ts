@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { join } from 'node:path'
 import { connect, type Client } from '../src/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../environment/apache-zookeeper.ts'
-import { ChildProgram } from './support/child-program.ts'
+import { ChildProgram } from '../environment/child-program.ts'
 import { codeBlocks, writeScript } from './support/document.ts'
 import { freePort } from '../environment/free-port.ts'
 import { LOAD_ALLOWANCE } from './support/load.ts'
@@ -18,7 +18,7 @@ const services = [
   { kind: 'leader', directory: '/election', code: blocks[1]?.code ?? '' },
 ]
 
-const GRACEFUL = { code: 0, signal: null, out: '', err: '' }
+const GRACEFUL = { status: 0, out: '', err: '' }
 
 for (const { kind, directory, code } of services)
   describe(`a service with a ${kind}, as docs/supervise.md shows it`, function () {
@@ -103,7 +103,7 @@ for (const { kind, directory, code } of services)
       service.kill('SIGINT')
       await until(() => service.out.includes('stopping'))
       service.kill('SIGINT')
-      expect(await service.ended).to.deep.equal({ code: null, signal: 'SIGINT', out: 'stopping\n', err: '' })
+      expect(await service.ended).to.deep.equal({ status: 'SIGINT', out: 'stopping\n', err: '' })
     })
 
     it('warns that it waits for a server, and ends with status 0 meanwhile', async () => {
@@ -112,7 +112,7 @@ for (const { kind, directory, code } of services)
       const warning = /ZKWIRE_UNREACHABLE.* supervise\(\) keeps trying .*: connection refused/
       await until(() => warning.test(service.err))
       service.kill('SIGTERM')
-      expect(await service.ended).to.include({ code: 0, signal: null })
+      expect(await service.ended).to.include({ status: 0 })
     })
 
     it('ends with status 0 long before its session would expire if the server has died', async () => {

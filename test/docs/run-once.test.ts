@@ -1,8 +1,9 @@
 // Checks docs/run-once.md: runs its code.
 import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
-import { codeBlocks, run, testCodeBlocks, writeScript } from '../support/document.ts'
+import { codeBlocks, testCodeBlocks, writeScript } from '../support/document.ts'
 import { sharedServer } from '../support/shared-server.ts'
+import { ChildProgram } from '../../environment/child-program.ts'
 
 describe('docs/run-once.md', () => {
   testCodeBlocks('docs/run-once.md', [
@@ -32,8 +33,9 @@ describe('docs/run-once.md', () => {
         ]
         console.log(...outcomes, runs, one.stats.disconnects)
         process.exit()`
-      const { output } = await run(process.execPath, await writeScript('run-once-fault', theFunction + scenario, ''))
-      expect(output, fault).to.equal('true false 1 1\n')
+      const script = await writeScript('run-once-fault', theFunction + scenario, '')
+      const { out, err } = await new ChildProgram([script]).ended
+      expect(out + err, fault).to.equal('true false 1 1\n')
     }
   })
 
@@ -60,8 +62,9 @@ describe('docs/run-once.md', () => {
         const outcomes = await Promise.allSettled(clients.map(each => migrate(each, '/schema', migrations)))
         console.log(outcomes.map(({ status }) => status).sort().join(' '), ...runs)
         process.exit()`
-      const { output } = await run(process.execPath, await writeScript('run-once-migrate', theFunction + scenario, ''))
-      expect(output, fault).to.equal('fulfilled rejected first second second\n')
+      const script = await writeScript('run-once-migrate', theFunction + scenario, '')
+      const { out, err } = await new ChildProgram([script]).ended
+      expect(out + err, fault).to.equal('fulfilled rejected first second second\n')
     }
   })
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createModes, operations, perms } from '../../src/protocol/index.ts'
 import { type ApacheZooKeeper, startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { fourLetterWord } from '../../environment/four-letter-word.ts'
-import { ChildProgram } from '../support/child-program.ts'
+import { ChildProgram } from '../../environment/child-program.ts'
 import { WireSession } from '../support/wire-session.ts'
 
 describe('a real Apache ZooKeeper', function () {
@@ -75,11 +75,11 @@ describe('a real Apache ZooKeeper', function () {
   })
 
   for (const [ending, statement, outcome] of [
-    ['ends normally', '', [0, null]],
-    ['calls process.exit', 'process.exit(3)', [3, null]],
-    ['dies of an uncaught error', 'setImmediate(() => { throw new Error("on purpose") })', [1, null]],
-    ['is interrupted', 'process.kill(process.pid, "SIGINT"); setInterval(() => {}, 1000)', [null, 'SIGINT']],
-    ['is terminated', 'process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)', [null, 'SIGTERM']],
+    ['ends normally', '', 0],
+    ['calls process.exit', 'process.exit(3)', 3],
+    ['dies of an uncaught error', 'setImmediate(() => { throw new Error("on purpose") })', 1],
+    ['is interrupted', 'process.kill(process.pid, "SIGINT"); setInterval(() => {}, 1000)', 'SIGINT'],
+    ['is terminated', 'process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)', 'SIGTERM'],
   ] as const) {
     it(`does not outlive a process that ${ending}`, async () => {
       const support = new URL('../../environment/apache-zookeeper.ts', import.meta.url).href
@@ -88,8 +88,8 @@ describe('a real Apache ZooKeeper', function () {
         const { port, directory } = await startApacheZooKeeper()
         process.stdout.write(JSON.stringify({ port, directory }))
         ${statement}`
-      const { code, signal, out } = await ChildProgram.of(script).ended
-      expect([code, signal]).to.deep.equal(outcome)
+      const { status, out } = await ChildProgram.of(script).ended
+      expect(status).to.equal(outcome)
       const { port, directory } = JSON.parse(out) as { port: number; directory: string }
       while (await answers(port)) await delay(5)
       expect(existsSync(directory)).to.equal(false)

@@ -1,8 +1,6 @@
 // The benchmark on an ensemble of Apache's servers: what is spread, what is not, and the loss of the leader.
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +12,10 @@ import type { Server } from '../../bench/harness/server.ts'
 import { Progress } from '../../bench/output/progress.ts'
 import { readResult } from '../../bench/output/result.ts'
 import { connect } from '../../src/index.ts'
+import { ChildProgram } from '../../environment/child-program.ts'
+import { childrenOf, commandOf } from '../../environment/procfs.ts'
 import { until } from '../../environment/until.ts'
+import { startProgram } from '../bench/runs/program.ts'
 
 const silent = new Progress({ write: () => undefined })
 const SESSIONS = 12
@@ -111,12 +112,9 @@ describe('npm start -- --ensemble', function () {
 
   it('leaves no process and no directory after SIGINT', async () => {
     const args = ['--ensemble', '2', '--sessions', '5', '--seconds', '600', '--processes', '2']
-    const program = spawn(process.execPath, ['--import', 'tsx', main, ...args, '--json', join(directory, 'r.json')], {
-      stdio: 'ignore',
-    })
-    const ended = once(program, 'exit')
+    const program = startProgram('bench/main.ts', ...args, '--json', join(directory, 'r.json'))
     try {
-      const children = () => childrenOf(program.pid ?? 0)
+      const children = () => childrenOf(program.pid)
       // Two servers and two processes.
       await until(() => children().length === 4, { within: 60_000 })
       const pids = children()
@@ -124,7 +122,7 @@ describe('npm start -- --ensemble', function () {
       const own = data.filter(name => pids.some(pid => commandOf(pid).includes(name)))
       expect(own).to.have.length(2)
       program.kill('SIGINT')
-      expect((await ended)[0]).to.equal(130)
+      expect((await program.ended).status).to.equal(130)
       await until(() => pids.every(pid => !existsSync(`/proc/${pid}`)))
       expect(own.filter(name => existsSync(join('/dev/shm', name)))).to.deep.equal([])
     } finally {
@@ -138,20 +136,17 @@ describe('npm start -- --ensemble', function () {
       const args = ['--ensemble', '3', '--scenarios', 'data', '--sessions', '4', '--seconds', '1', '--json', json]
       // The program shows its progress only on a terminal, which script provides.
       const command = [process.execPath, '--import', 'tsx', main, ...args].join(' ')
-      const terminal = spawn('script', ['--quiet', '--return', '--command', `exec ${command}`, '/dev/null'], {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      })
-      const ended = once(terminal, 'exit')
-      let [shown, interruptedAt] = ['', Infinity]
+      const shown = ['--quiet', '--return', '--command', `exec ${command}`, '/dev/null']
+      const terminal = new ChildProgram(shown, { program: 'script', keepsInput: true })
+      let interruptedAt = Infinity
       try {
-        terminal.stdout.on('data', chunk => {
-          shown += String(chunk)
-          if (interruptedAt < Infinity || !shown.includes(phase)) return
+        terminal.child.stdout.on('data', () => {
+          if (interruptedAt < Infinity || !terminal.out.includes(phase)) return
           interruptedAt = performance.now()
-          for (const pid of childrenOf(terminal.pid ?? 0)) process.kill(Number(pid), 'SIGINT')
+          for (const pid of childrenOf(terminal.pid)) process.kill(pid, 'SIGINT')
         })
-        const [exitCode] = (await ended) as [number | null]
-        expect(exitCode, shown).to.equal(130)
+        const { status, out } = await terminal.ended
+        expect(status, out).to.equal(130)
         expect(performance.now() - interruptedAt).to.be.below(20_000)
         const { ended: reason, cells } = await readResult(json)
         expect(reason).to.equal('Interrupted by SIGINT')
@@ -161,11 +156,3 @@ describe('npm start -- --ensemble', function () {
       }
     })
 })
-
-const childrenOf = (pid: number): string[] =>
-  existsSync(`/proc/${pid}/task/${pid}/children`)
-    ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
-    : []
-
-const commandOf = (pid: string): string =>
-  existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : ''

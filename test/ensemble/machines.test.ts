@@ -1,13 +1,14 @@
 // Several programs share one run, and meet at a node of a ZooKeeper. Each of them stands for a machine.
 import { expect } from 'chai'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readResult } from '../../bench/output/result.ts'
 import { connect, type Client } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
-import type { ChildProgram } from '../support/child-program.ts'
+import type { ChildProgram } from '../../environment/child-program.ts'
+import { childrenOf } from '../../environment/procfs.ts'
 import { startProgram } from '../bench/runs/program.ts'
 import { until } from '../../environment/until.ts'
 
@@ -53,7 +54,7 @@ describe('a run on several machines', function () {
     const other = joinWith('2')
     const organizer = organize('--machines', '2', '--processes', '1', ...small, '--json', json)
     const [ended, otherEnded] = await Promise.all([organizer.ended, other.ended])
-    expect([ended.code, otherEnded.code], ended.err + otherEnded.err).to.deep.equal([0, 0])
+    expect([ended.status, otherEnded.status], ended.err + otherEnded.err).to.deep.equal([0, 0])
     expect(ended.out).to.contain('3 processes on 2 machines').and.to.contain('Clocks of machines are not compared')
     expect(otherEnded.out).to.match(/^joined \/fleet with 2 processes[^\n]*\nmeasuring /)
     const alone = join(directory, 'alone.json')
@@ -72,8 +73,8 @@ describe('a run on several machines', function () {
     await until(() => other.out.includes('measuring'), PATIENCE)
     const victim = other.pid
     for (const pid of [victim, ...childrenOf(victim)]) process.kill(pid, 'SIGKILL')
-    const { code, out, err } = await organizer.ended
-    expect(code, err).to.equal(0)
+    const { status, out, err } = await organizer.ended
+    expect(status, err).to.equal(0)
     const { fleet, cells, remarks } = await readResult(json)
     expect(fleet?.machines.map(({ processes }) => processes)).to.deep.equal([1])
     expect(fleet?.lost).to.have.length(1)
@@ -101,9 +102,9 @@ describe('a run on several machines', function () {
     await until(() => other.out.includes('measuring') && childrenOf(other.pid).length === 2, PATIENCE)
     const processes = [...childrenOf(other.pid), ...childrenOf(organizer.pid)]
     organizer.kill('SIGINT')
-    expect((await organizer.ended).code).to.equal(130)
-    const { code } = await other.ended
-    expect(code).to.be.oneOf([0, 1])
+    expect((await organizer.ended).status).to.equal(130)
+    const { status } = await other.ended
+    expect(status).to.be.oneOf([0, 1])
     await until(() => processes.every(pid => !existsSync(`/proc/${pid}`)))
     expect(await left()).to.deep.equal([])
   })
@@ -111,10 +112,10 @@ describe('a run on several machines', function () {
   it('tells a machine that comes too late, which ends without an error', async () => {
     const organizer = organize('--machines', '1', '--processes', '1', ...small.with(5, '3'), '--json', json)
     await until(async () => (await left()).some(name => name.startsWith('zkwire-bench-')), PATIENCE)
-    const { code, out, err } = await joinWith('1').ended
-    expect({ code, err }).to.deep.equal({ code: 0, err: '' })
+    const { status, out, err } = await joinWith('1').ended
+    expect({ status, err }).to.deep.equal({ status: 0, err: '' })
     expect(out).to.match(/^joined \/fleet [^\n]*\nthe run has begun without this machine\n$/)
-    expect((await organizer.ended).code).to.equal(0)
+    expect((await organizer.ended).status).to.equal(0)
     expect((await readResult(json)).fleet?.machines).to.have.length(1)
     expect(await left()).to.deep.equal([])
   })
@@ -123,7 +124,7 @@ describe('a run on several machines', function () {
     const other = joinWith('1')
     await until(() => other.out.includes('joined'), PATIENCE)
     other.kill('SIGINT')
-    expect((await other.ended).code).to.equal(130)
+    expect((await other.ended).status).to.equal(130)
     expect(await left()).to.deep.equal([])
   })
 
@@ -135,9 +136,9 @@ describe('a run on several machines', function () {
       PATIENCE,
     )
     organizer.kill('SIGKILL')
-    const { code, err } = await other.ended
-    expect({ code, err }).to.deep.equal({
-      ...{ code: 1, err: 'the machine that organizes the run has left it or died\n' },
+    const { status, err } = await other.ended
+    expect({ status, err }).to.deep.equal({
+      ...{ status: 1, err: 'the machine that organizes the run has left it or died\n' },
     })
     await until(async () => (await left()).length === 0)
   })
@@ -148,16 +149,11 @@ describe('a run on several machines', function () {
       async () => (await client.getChildren('/fleet/machines').catch(() => undefined))?.children.length === 1,
       PATIENCE,
     )
-    const { code, err } = await organize('--machines', '3', '--json', json).ended
-    expect(code).to.equal(1)
+    const { status, err } = await organize('--machines', '3', '--json', json).ended
+    expect(status).to.equal(1)
     expect(err).to.match(/^.+ \(\d+\) organizes a run there already\n$/)
     first.kill('SIGINT')
     await first.ended
     expect(await left()).to.deep.equal([])
   })
 })
-
-const childrenOf = (pid: number): number[] =>
-  existsSync(`/proc/${pid}/task/${pid}/children`)
-    ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-    : []

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { until } from '../../environment/until.ts'
-import { ChildProgram } from '../support/child-program.ts'
+import { ChildProgram } from '../../environment/child-program.ts'
 
-const PASSED = { code: 0, signal: null }
+const PASSED = { status: 0 }
 const PROGRAM = fileURLToPath(new URL('main.ts', import.meta.url))
 const SHORT = 'Mutex, 1 contender: 1 of expire'
 /** Takes minutes. */

@@ -1,10 +1,8 @@
 // Faults of a client's process: it is stopped, blocks its event loop, or ends while it holds a lock.
 import { expect } from 'chai'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface, type Interface } from 'node:readline'
 import { connect, type Client } from '../../src/client/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
+import { ChildProgram } from '../../environment/child-program.ts'
 import type { ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { startApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
@@ -16,9 +14,7 @@ const TICK = 500
 const T = 1000
 
 /** A child process that holds a lock and reports its observations as lines of JSON. */
-class Holder implements AsyncDisposable {
-  readonly #child: ChildProcess
-  readonly #lines: Interface
+class Holder extends ChildProgram {
   readonly #messages: AsyncIterator<string>
 
   /** @param then code that the process runs after the acquire, with `zk`, `held` and `report(value)` */
@@ -32,29 +28,14 @@ class Holder implements AsyncDisposable {
       const held = await new Mutex(zk, ${JSON.stringify(path)}).acquire()
       ${then}
       report({ token: String(held.token) })`
-    this.#child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    if (this.#child.stdout === null) throw new Error('the child process has no stdout')
-    this.#lines = createInterface(this.#child.stdout)
-    this.#messages = this.#lines[Symbol.asyncIterator]()
+    super(['--import', 'tsx', '--input-type=module', '--eval', script])
+    this.#messages = this.lines()
   }
 
   async nextMessage<Message>(): Promise<Message> {
     const line = await this.#messages.next()
-    if (line.done === true) throw new Error('the child process ended without a message')
+    if (line.done === true) throw new Error(`the child process ended without a message: ${this.err}`)
     return JSON.parse(line.value) as Message
-  }
-
-  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
-    this.#child.kill(signal)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const exited = this.#child.exitCode ?? this.#child.signalCode ?? once(this.#child, 'exit')
-    this.#child.kill('SIGKILL')
-    await exited
-    this.#lines.close()
   }
 }
 
@@ -115,13 +96,13 @@ describe('a lock holder’s process', function () {
   it('that is stopped for twice its timeout sees at once that the lock is lost, and its writes fail', async () => {
     await using holder = new Holder(server, path, resource() + REPORT_AFTER_PAUSE)
     const { token } = await holder.nextMessage<{ token: string }>()
-    holder.signal('SIGSTOP')
+    holder.kill('SIGSTOP')
     const stopped = performance.now()
     const granted = await new Mutex(rival, path).acquire()
     expect(granted.token > BigInt(token)).to.equal(true)
     await granted.guard().setData(`${path}-resource`, 'by the new holder').commit()
     await until(() => performance.now() - stopped > 2 * T)
-    holder.signal('SIGCONT')
+    holder.kill('SIGCONT')
     const observation = await holder.nextMessage<AfterPause>()
     expect(observation).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'expired' })
     expect(observation.write).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
@@ -165,7 +146,7 @@ describe('a lock holder’s process', function () {
       const waiting = new Mutex(rival, path).acquire()
       if (how === 'killed') {
         await until(async () => (await waiters()) === 2)
-        holder.signal('SIGKILL')
+        holder.kill('SIGKILL')
       }
       const ended = performance.now()
       const granted = await waiting

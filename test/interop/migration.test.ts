@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
+import { ChildProgram } from '../../environment/child-program.ts'
 import { findApacheZooKeeper } from '../../environment/find-apache-zookeeper.ts'
 import { freePort } from '../../environment/free-port.ts'
 import { installTools } from '../../environment/installed-tools.ts'
@@ -14,7 +15,7 @@ import { nodeClients, nodeZooKeeperClient, PYTHON, root, type NpmTools } from '.
 import { CURATOR_JARS, DISCOVERY_JAR, provideDiscovery, provideKazoo } from '../../environment/other-libraries.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { readDocument, run, writeScript } from '../support/document.ts'
+import { readDocument, writeScript } from '../support/document.ts'
 import { until } from '../../environment/until.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
@@ -133,10 +134,10 @@ const origins: readonly Origin[] = [
 ]
 
 /** Resolves with what the program prints. */
-async function printedBy(command: Command): Promise<string> {
-  const { stdout, output, code } = await run(...command)
-  expect(code, output).to.equal(0)
-  return stdout
+async function printedBy([program, ...args]: Command): Promise<string> {
+  const { status, out, err } = await new ChildProgram(args, { program }).ended
+  expect(status, out + err).to.equal(0)
+  return out
 }
 
 /** Returns a line for each node of the subtree: its path, its data and its ACL. */

@@ -1,7 +1,6 @@
 // `npm run bench -- peers` with the real libraries, on Apache ZooKeeper.
 import { expect } from 'chai'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +11,8 @@ import { measurePeers, type Availability } from '../../bench/peers/measure.ts'
 import { provide } from '../../bench/peers/provide.ts'
 import { readPeersResult, roundTripsAt, talliesOf, type PeersResult } from '../../bench/peers/result.ts'
 import { until } from '../../environment/until.ts'
-import { ChildProgram } from '../support/child-program.ts'
+import { ChildProgram } from '../../environment/child-program.ts'
+import { childrenOf, commandOf } from '../../environment/procfs.ts'
 
 const main = fileURLToPath(new URL('../../bench/peers/main.ts', import.meta.url))
 const SIZES = [2, 4]
@@ -119,8 +119,8 @@ describe('npm run bench -- peers', function () {
   it('exits with 1 if recipes failed, and names them', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'zkwire-peers-'))
     const args = ['--sessions', '2', '--seconds', '0.001', '--json', join(directory, 'peers.json')]
-    const { code, out } = await new ChildProgram(['--import', 'tsx', main, ...args]).ended
-    expect(code).to.equal(1)
+    const { status, out } = await new ChildProgram(['--import', 'tsx', main, ...args]).ended
+    expect(status).to.equal(1)
     expect(out).to.contain('FAILED: InterProcessMutex. the time of 0.001 s was over')
     await rm(directory, { recursive: true })
   })
@@ -139,30 +139,8 @@ describe('npm run bench -- peers', function () {
     }
     await until(hasServerAndContenders, { within: 120_000 })
     program.kill('SIGINT')
-    expect((await program.ended).code).to.equal(130)
+    expect((await program.ended).status).to.equal(130)
     expect(children.filter(pid => commandOf(pid) !== '').map(commandOf)).to.deep.equal([])
     await rm(directory, { recursive: true })
   })
 })
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-/** The process ids of the running children of a process. */
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc').flatMap(name => {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ')
-      return Number(stat[1]) === parent ? [Number(name)] : []
-    } catch {
-      return []
-    }
-  })
-}

@@ -1,15 +1,13 @@
 // The next waiter gets the lock in time when processes, servers or sessions end or nodes are deleted. A server ends a
 // session after its timeout plus two ticks without a request, at the latest.
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Client } from '../../src/index.ts'
 import { join, opcodes } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
+import { ChildProgram } from '../../environment/child-program.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../environment/apache-zookeeper.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
-import { runAtExit } from '../../environment/at-exit.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../../environment/until.ts'
@@ -30,7 +28,7 @@ describe('a lock of every kind', function () {
   let observer: Client
   let root: string
   let run = 0
-  const killers: (() => Promise<unknown>)[] = []
+  const holders: ChildProgram[] = []
 
   before(async () => {
     // The server deletes empty containers soon.
@@ -46,7 +44,7 @@ describe('a lock of every kind', function () {
     await observer.ensurePath(root)
   })
   afterEach(async () => {
-    await Promise.all(killers.splice(0).map(kill => kill()))
+    await Promise.all(holders.splice(0).map(holder => holder[Symbol.asyncDispose]()))
     await sessions.settled()
     const left = await Promise.all(kinds.map(kind => lockOf(kind, observer).contenders()))
     await sessions.close()
@@ -103,33 +101,26 @@ describe('a lock of every kind', function () {
   }
 
   /** Starts a process that holds a lock of every kind. */
-  async function startHolder(): Promise<() => Promise<unknown>> {
+  async function startHolder(): Promise<ChildProgram> {
     const script = fileURLToPath(new URL('holder-process.ts', import.meta.url))
     const args = ['--import', 'tsx', script, server.connectString, String(T), root]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    const exit = once(child, 'exit')
-    const unregister = runAtExit(() => child.kill('SIGKILL'))
-    const kill = () => {
-      unregister()
-      child.kill('SIGKILL')
-      return exit
-    }
-    killers.push(kill)
-    await once(child.stdout, 'data')
-    return kill
+    const holder = new ChildProgram(args)
+    holders.push(holder)
+    await until(() => holder.out !== '')
+    return holder
   }
 
   it('is granted to the waiter when the holder’s process is killed', async () => {
-    const kill = await startHolder()
+    const holder = await startHolder()
     const granted = await waiters()
-    await kill()
+    await holder[Symbol.asyncDispose]()
     await expectGrants(granted, performance.now())
   })
 
   it('is granted to the waiter when the holder’s process and the server are killed and the server restarts', async () => {
-    const kill = await startHolder()
+    const holder = await startHolder()
     const granted = await waiters()
-    await Promise.all([kill(), server.kill()])
+    await Promise.all([holder[Symbol.asyncDispose](), server.kill()])
     await server.start()
     await expectGrants(granted, performance.now())
   })

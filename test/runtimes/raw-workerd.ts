@@ -1,10 +1,10 @@
 // Runs a worker in workerd itself, without miniflare, so that a client that leaves is noticed.
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ChildProgram } from '../../environment/child-program.ts'
 import { freePort } from '../../environment/free-port.ts'
 import { until } from '../../environment/until.ts'
 
@@ -16,12 +16,12 @@ export interface RawWorkerOptions {
 }
 
 export class RawWorker implements AsyncDisposable {
-  readonly #process: ChildProcess
+  readonly #program: ChildProgram
   readonly #directory: string
   readonly #port: number
 
-  private constructor(process: ChildProcess, directory: string, port: number) {
-    this.#process = process
+  private constructor(program: ChildProgram, directory: string, port: number) {
+    this.#program = program
     this.#directory = directory
     this.#port = port
   }
@@ -55,14 +55,12 @@ export class RawWorker implements AsyncDisposable {
        );`,
     )
     const workerd = join(runtimes, 'node_modules', '.bin', 'workerd')
-    const process = spawn(workerd, ['serve', join(directory, 'config.capnp')], { stdio: ['ignore', 'ignore', 'pipe'] })
-    let output = ''
-    process.stderr.on('data', data => (output += String(data)))
-    const worker = new RawWorker(process, directory, port)
+    const program = new ChildProgram(['serve', join(directory, 'config.capnp')], { program: workerd })
+    const worker = new RawWorker(program, directory, port)
     await until(async () => {
-      if (output.includes('Error')) {
+      if (program.err.includes('Error')) {
         await worker[Symbol.asyncDispose]()
-        throw new Error(output)
+        throw new Error(program.err)
       }
       const socket = connect(port, '127.0.0.1')
       const isOpen = await once(socket, 'connect').then(
@@ -90,9 +88,7 @@ export class RawWorker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const ended = once(this.#process, 'exit')
-    this.#process.kill('SIGKILL')
-    await ended
+    await this.#program[Symbol.asyncDispose]()
     await rm(this.#directory, { recursive: true })
   }
 }

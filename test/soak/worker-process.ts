@@ -1,12 +1,9 @@
 // A worker's interface for the soak run: the process, the events that it prints, and the proxies between it and the
 // servers.
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { attemptsIn, fromLine, isGrant, now, type Event } from '../linearizability/history.ts'
 import { FaultProxy } from '../../environment/fault-proxy.ts'
-import { runAtExit } from '../../environment/at-exit.ts'
+import { ChildProgram } from '../../environment/child-program.ts'
 import type { Address } from '../../environment/proxied-connection.ts'
 import type { WorkerOptions } from './worker.ts'
 
@@ -18,8 +15,7 @@ export class WorkerProcess {
   readonly events: Event[] = []
   /** Unexpected exits, and everything that the process wrote to stderr. */
   readonly complaints: string[] = []
-  readonly #child: ChildProcessWithoutNullStreams
-  readonly #cancelAtExit: () => void
+  readonly #program: ChildProgram
   readonly #settled: Promise<void>
   #expectsExit = false
 
@@ -28,21 +24,18 @@ export class WorkerProcess {
     this.proxies = proxies
     const connectString = proxies.map(proxy => proxy.connectString).join(',')
     const all: WorkerOptions = { name, ...options, connectString }
-    this.#child = spawn(process.execPath, ['--import', 'tsx', WORKER, JSON.stringify(all)])
-    this.#cancelAtExit = runAtExit(() => this.#child.kill('SIGKILL'))
-    this.#child.stdin.on('error', () => undefined)
-    this.#child.stderr.on('data', chunk => this.complaints.push(`${name}: ${String(chunk)}`))
-    this.#child.once('exit', (code, signal) => {
-      if (!this.#expectsExit) this.complaints.push(`${name} exited unexpectedly: ${String(code ?? signal)}`)
+    this.#program = new ChildProgram(['--import', 'tsx', WORKER, JSON.stringify(all)], { keepsInput: true })
+    this.#program.child.stderr.on('data', text => this.complaints.push(`${name}: ${String(text)}`))
+    void this.#program.ended.then(({ status }) => {
+      if (!this.#expectsExit) this.complaints.push(`${name} exited unexpectedly: ${status}`)
     })
-    const lines = createInterface({ input: this.#child.stdout })
-    this.#settled = new Promise(resolve => {
-      lines.on('line', line => {
-        if (line === 'settled') resolve()
-        else this.events.push(fromLine(line))
-      })
-      lines.once('close', resolve)
-    })
+    this.#settled = new Promise(resolve => void this.#read(resolve).then(resolve))
+  }
+
+  async #read(onSettled: () => void): Promise<void> {
+    for await (const line of this.#program.lines())
+      if (line === 'settled') onSettled()
+      else this.events.push(fromLine(line))
   }
 
   static async start(
@@ -53,23 +46,21 @@ export class WorkerProcess {
   }
 
   killSession(): void {
-    this.#child.stdin.write('kill\n')
+    this.#program.child.stdin.write('kill\n')
   }
 
   pause(): void {
-    this.#child.kill('SIGSTOP')
+    this.#program.kill('SIGSTOP')
   }
 
   resume(): void {
-    this.#child.kill('SIGCONT')
+    this.#program.kill('SIGCONT')
   }
 
   /** Kills the process with SIGKILL, and records the end of its pending attempts, because the process cannot. */
   async kill(): Promise<void> {
     this.#expectsExit = true
-    const closed = once(this.#child, 'close')
-    this.#child.kill('SIGKILL')
-    await closed
+    await this.#program[Symbol.asyncDispose]()
     const at = now()
     for (const attempt of attemptsIn(this.events)) {
       const { id, refused, releasing, released } = attempt
@@ -81,25 +72,23 @@ export class WorkerProcess {
       if (releasing === undefined) this.events.push({ at, is: 'releasing', id })
       this.events.push({ at, is: 'released', id, lastZxid: 0n, isOver: true })
     }
-    await this.#cleanUp()
+    await this.#closeProxies()
   }
 
   /** Makes the worker start no more attempts. Resolves when its pending attempts are over. */
   async settle(): Promise<void> {
-    this.#child.stdin.write('stop\n')
+    this.#program.child.stdin.write('stop\n')
     await this.#settled
   }
 
   async close(): Promise<void> {
     this.#expectsExit = true
-    const closed = once(this.#child, 'close')
-    this.#child.stdin.end('close\n')
-    if (this.#child.exitCode === null && this.#child.signalCode === null) await closed
-    await this.#cleanUp()
+    this.#program.child.stdin.end('close\n')
+    await this.#program.ended
+    await this.#closeProxies()
   }
 
-  async #cleanUp(): Promise<void> {
-    this.#cancelAtExit()
+  async #closeProxies(): Promise<void> {
     await Promise.all(this.proxies.map(proxy => proxy.close()))
   }
 }

@@ -1,26 +1,14 @@
 // Runs the code blocks of a document unchanged, with the built package and a real server.
 import { expect } from 'chai'
 import { transform } from 'esbuild'
-import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { ChildProgram } from '../../environment/child-program.ts'
 import { sharedServer } from './shared-server.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
 export const readDocument = (file: string): string => readFileSync(join(root, file), 'utf8')
-
-/** Runs a program in the root of the repository. `output` is all that it prints, `stdout` without its errors. */
-export async function run(
-  program: string,
-  ...args: string[]
-): Promise<{ stdout: string; output: string; code: number | null }> {
-  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
-  const ended = new Promise<number | null>(resolve => child.once('close', resolve))
-  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
-  return { stdout: out, output: out + err, code }
-}
 
 export interface CodeBlock {
   /** The text of the heading above the block. */
@@ -65,12 +53,10 @@ export function testCodeBlocks(document: string, outputs: readonly (RegExp | str
     it(`runs the code under “${heading}” and prints the expected output`, async function () {
       this.timeout(30_000)
       const server = await sharedServer()
-      const { output: told, code: exit } = await run(
-        process.execPath,
-        await writeScript(join(basename(document, '.md'), `${nth}`), code, server.connectString),
-      )
-      expect(exit, told).to.equal(0)
-      expect(told).to.match(output)
+      const script = await writeScript(join(basename(document, '.md'), `${nth}`), code, server.connectString)
+      const { status, out, err } = await new ChildProgram([script]).ended
+      expect(status, out + err).to.equal(0)
+      expect(out + err).to.match(output)
     })
   }
 

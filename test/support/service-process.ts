@@ -1,12 +1,12 @@
 // A process of an example that serves HTTP.
-import { ChildProgram } from './child-program.ts'
+import { ChildProgram, type Ended } from '../../environment/child-program.ts'
 
 export class ServiceProcess extends ChildProgram {
   readonly port: number
 
   /** @param script the compiled program */
   constructor(script: string, port: number, env: Readonly<Record<string, string>>) {
-    super([script], { ...env, PORT: `${port}` })
+    super([script], { env: { ...process.env, ...env, PORT: `${port}` } })
     this.port = port
   }
 
@@ -27,8 +27,8 @@ export class ServiceProcess extends ChildProgram {
   }
 
   /** Sends a signal, and resolves with the exit status when the process has ended. */
-  async end(signal: NodeJS.Signals): Promise<number | null> {
+  async end(signal: NodeJS.Signals): Promise<Ended['status']> {
     this.kill(signal)
-    return (await this.ended).code
+    return (await this.ended).status
   }
 }

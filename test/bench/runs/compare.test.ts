@@ -28,19 +28,19 @@ describe('npm run bench -- compare', function () {
     for (const { phases } of result.cells) for (const { counts } of phases) counts.framesSent.median *= 2
     await writeFile(newer, JSON.stringify({ ...result, server: { ...result.server, version: '3.9.9' } }))
     const same = await compare(herd, herd, '--fail-if-worse', '0%')
-    expect(same).to.include({ code: 0, err: '' })
+    expect(same).to.include({ status: 0, err: '' })
     expect(same.out).to.contain('on the same machine and server').and.to.contain('\nNot worse: none of ')
     const worse = await compare(herd, newer, '--fail-if-worse', '10%')
-    expect(worse).to.include({ code: 3, err: '' })
+    expect(worse).to.include({ status: 3, err: '' })
     expect(worse.out)
       .to.match(/^ {2}server: Apache ZooKeeper 3\.\S+, standalone → Apache ZooKeeper 3\.9\.9, standalone$/m)
       .and.to.match(/^WORSE: herd 1000, release: 4002 frames instead of 3001, which is 33\.4 % more\.$/m)
-    expect(await compare(herd, newer)).to.include({ code: 0 })
+    expect(await compare(herd, newer)).to.include({ status: 0 })
   })
 
   it('exits with 3 if a lock of the peers that was to be measured is missing', async () => {
     const same = await compare(peers, peers, '--fail-if-worse', '0%')
-    expect(same).to.include({ code: 0, err: '' })
+    expect(same).to.include({ status: 0, err: '' })
     expect(same.out)
       .to.match(/^c-mutex +100 release +(\S+k) → \1 /m)
       .and.to.contain('\nNot worse: none of ')
@@ -50,7 +50,7 @@ describe('npm run bench -- compare', function () {
     const libraries = result.libraries.map(each => (each.name === 'Curator' ? { ...each, version: '5.9.0' } : each))
     await writeFile(newer, JSON.stringify({ ...result, libraries, cells: result.cells.slice(1) }))
     const gutted = await compare(peers, newer, '--fail-if-worse', '10%')
-    expect(gutted).to.include({ code: 3, err: '' })
+    expect(gutted).to.include({ status: 3, err: '' })
     expect(gutted.out.replaceAll(/\s+/g, ' '))
       .to.contain(`was to measure ${first?.recipe} ${first?.size}, and did not`)
       .and.to.contain('on the same machine and server libraries: Curator 5.4.0, ')
@@ -59,10 +59,10 @@ describe('npm run bench -- compare', function () {
 
   it('rejects results of two kinds, and a file that is not a result, in one line', async () => {
     const mixed = await compare(herd, peers)
-    expect(mixed).to.include({ code: 1, out: '' })
+    expect(mixed).to.include({ status: 1, out: '' })
     expect(mixed.err).to.equal('one of the results is of npm run bench -- peers, and the other is not\n')
-    const { code, out, err } = await compare(fileURLToPath(import.meta.url), herd)
-    expect({ code, out }).to.deep.equal({ code: 1, out: '' })
+    const { status, out, err } = await compare(fileURLToPath(import.meta.url), herd)
+    expect({ status, out }).to.deep.equal({ status: 1, out: '' })
     expect(err).to.match(/^[^\n]*compare\.test\.ts: [^\n]+\n$/)
   })
 
@@ -71,8 +71,8 @@ describe('npm run bench -- compare', function () {
     for (const whole of [herd, peers]) {
       const { format, what } = JSON.parse(await readFile(whole, 'utf8')) as { format: number; what: string }
       await writeFile(file, JSON.stringify({ format, what }))
-      const { code, out, err } = await compare(file, whole)
-      expect({ code, out }).to.deep.equal({ code: 1, out: '' })
+      const { status, out, err } = await compare(file, whole)
+      expect({ status, out }).to.deep.equal({ status: 1, out: '' })
       expect(err).to.match(/^\S+damaged\.json is damaged, because it lacks a part of a result: [^\n]+\n$/)
     }
   })

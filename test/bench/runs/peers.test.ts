@@ -1,6 +1,5 @@
 // The measurement of the peers, with our own locks only: test/interop/peers-run.test.ts has the other libraries.
 import { expect } from 'chai'
-import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { serverFor, type Server } from '../../../bench/harness/server.ts'
 import { Progress } from '../../../bench/output/progress.ts'
@@ -11,6 +10,7 @@ import { peersCaveats, peersTable } from '../../../bench/peers/table.ts'
 import { peersReportOf } from '../../../bench/peers/report.ts'
 import { readPeersResult, talliesOf } from '../../../bench/peers/result.ts'
 import { connect } from '../../../src/index.ts'
+import { childrenOf, commandOf } from '../../../environment/procfs.ts'
 import { until } from '../../../environment/until.ts'
 
 describe('npm run bench -- peers', function () {
@@ -122,17 +122,4 @@ describe('npm run bench -- peers', function () {
 })
 
 /** The running programs of contenders that this process has started. */
-function contenders(): string[] {
-  return readdirSync('/proc').filter(pid => {
-    try {
-      const [, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ')
-      return (
-        Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('drivers/zkwire.ts')
-      )
-    } catch {
-      return false
-    }
-  })
-}
+const contenders = (): number[] => childrenOf(process.pid).filter(pid => commandOf(pid).includes('drivers/zkwire.ts'))

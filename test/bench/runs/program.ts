@@ -1,6 +1,6 @@
 // Starts a program of the benchmark.
 import { join } from 'node:path'
-import { ChildProgram } from '../../support/child-program.ts'
+import { ChildProgram } from '../../../environment/child-program.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 

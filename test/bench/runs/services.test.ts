@@ -9,7 +9,7 @@ import { descendantsOf } from '../../../environment/procfs.ts'
 import { Progress } from '../../../bench/output/progress.ts'
 import { parseServicesResult, type ServicesResult } from '../../../bench/services/result.ts'
 import { measureServices } from '../../../bench/services/run.ts'
-import { ChildProgram } from '../../support/child-program.ts'
+import { ChildProgram } from '../../../environment/child-program.ts'
 import { readDocument } from '../../support/document.ts'
 
 const silent = new Progress({ write: () => undefined })
@@ -79,7 +79,7 @@ describe('npm run bench -- services without a server', function () {
     const folderOfResult = await mkdtemp(join(tmpdir(), 'zkwire-services-'))
     const options = ['--only', 'pg-notify', '--json', join(folderOfResult, 'result.json')]
     // initdb refuses a locale that is not there.
-    const program = new ChildProgram(['--import', 'tsx', main, ...options], { LC_ALL: 'none' })
+    const program = new ChildProgram(['--import', 'tsx', main, ...options], { env: { ...process.env, LC_ALL: 'none' } })
     const { out } = await program.ended
     const [, folder] = /NOT MEASURED: PostgreSQL.*?-D\s+(\S+)\/data/s.exec(out) ?? expect.fail(out)
     expect(existsSync(folder ?? '')).to.equal(false)

@@ -28,9 +28,9 @@ describe('npm start', function () {
   it('prints a conclusion, writes the raw figures, and exits', async () => {
     const { connectString } = await sharedServer()
     const program = start(...few, '--server', connectString, '--json', json)
-    const { code, out, err } = await program.ended
+    const { status, out, err } = await program.ended
     expect(err, 'no progress line without a terminal').to.equal('')
-    expect(code).to.equal(0)
+    expect(status).to.equal(0)
     for (const words of ['IN SHORT, with 4 sessions', 'mutex', 'herd', 'data', 'figures.json', 'bench/README.md'])
       expect(out).to.contain(words)
     expect(out).not.to.contain('ON THE WIRE')
@@ -45,8 +45,8 @@ describe('npm start', function () {
 
   it('starts the embedded server, which causes the same traffic as Apache ZooKeeper, to the byte', async () => {
     const embedded = join(directory, 'embedded.json')
-    const { code, out, err } = await start(...few, '--tables', '--json', embedded).ended
-    expect({ code, err }).to.deep.equal({ code: 0, err: '' })
+    const { status, out, err } = await start(...few, '--tables', '--json', embedded).ended
+    expect({ status, err }).to.deep.equal({ status: 0, err: '' })
     expect(out).to.contain('on the embedded server of zkwire').and.to.contain('ON THE WIRE')
     expect(out).to.match(/^Clients and server counted the same: \d+ frames sent, \d+ received\.$/m)
     expect(await readFile(join(directory, 'embedded.html'), 'utf8')).to.contain(
@@ -62,8 +62,8 @@ describe('npm start', function () {
     const partial = join(directory, 'partial.json')
     // Nothing accepts connections on port 1.
     const data = ['--scenarios', 'data', '--sessions', '4', '--seconds', '1', '--json', partial]
-    const { code, err } = await start(...data, '--server', `${connectString},127.0.0.1:1`).ended
-    expect({ code, err }).to.deep.equal({ code: 0, err: '' })
+    const { status, err } = await start(...data, '--server', `${connectString},127.0.0.1:1`).ended
+    expect({ status, err }).to.deep.equal({ status: 0, err: '' })
     const { cells, remarks } = await readResult(partial)
     expect(cells).to.have.length(1)
     expect(remarks).to.include(
@@ -72,40 +72,40 @@ describe('npm start', function () {
   })
 
   it('reports a wrong command line in one line', async () => {
-    const { code, out, err } = await start('--sessions', 'many').ended
-    expect(code).to.equal(2)
+    const { status, out, err } = await start('--sessions', 'many').ended
+    expect(status).to.equal(2)
     expect(out).to.equal('')
     expect(err).to.match(/^--sessions: "many" is not .*\n$/)
   })
 
   it('reports in one line that a result cannot be written, before it starts anything', async () => {
-    const { code, out, err } = await start('--json', join(main, 'figures.json')).ended
-    expect({ code, out }).to.deep.equal({ code: 1, out: '' })
+    const { status, out, err } = await start('--json', join(main, 'figures.json')).ended
+    expect({ status, out }).to.deep.equal({ status: 1, out: '' })
     expect(err).to.match(/^E[A-Z]+: [^\n]*main\.ts[^\n]*\n$/)
   })
 
   it('reports that all requested scenarios are too heavy, before it starts anything', async () => {
-    const { code, err } = await start('--sessions', '10000', '--scenarios', 'herd').ended
-    expect(code).to.equal(2)
+    const { status, err } = await start('--sessions', '10000', '--scenarios', 'herd').ended
+    expect(status).to.equal(2)
     expect(err).to.match(/^Skipped herd 10000: it would move about 6\.00G bytes at once \(--all .*\n$/)
   })
 
   it('says how to raise the limit of file descriptors if it is too low, and opens no session', async () => {
     const { connectString } = await sharedServer()
-    const { code, err } = await start('--server', connectString, '--sessions', '4000000').ended
-    expect(code).to.equal(1)
+    const { status, err } = await start('--server', connectString, '--sessions', '4000000').ended
+    expect(status).to.equal(1)
     expect(err).to.match(/^\d+ concurrent sessions need \d+ file descriptors.*ulimit -n.*\n$/)
   })
 
   it('reports an unreachable server at once, in one line', async () => {
-    const { code, out, err } = await start('--server', '127.0.0.1:1,localhost:1').ended
-    expect({ code, out }).to.deep.equal({ code: 1, out: '' })
+    const { status, out, err } = await start('--server', '127.0.0.1:1,localhost:1').ended
+    expect({ status, out }).to.deep.equal({ status: 1, out: '' })
     expect(err).to.match(/^--server: cannot reach a ZooKeeper at 127\.0\.0\.1:1,localhost:1 \(connect E[A-Z]+ .*\)\n$/)
   })
 
   it('prints its help', async () => {
-    const { code, out } = await start('--help').ended
-    expect(code).to.equal(0)
+    const { status, out } = await start('--help').ended
+    expect(status).to.equal(0)
     expect(out).to.contain('--sessions')
   })
 
@@ -122,7 +122,7 @@ describe('npm start', function () {
       const program = start('--server', connectString, '--sessions', '20', '--seconds', '600', '--json', json)
       while (!(await hasStarted(await traces()))) await delay(5)
       program.kill(signal)
-      expect((await program.ended).code).to.equal(code)
+      expect((await program.ended).status).to.equal(code)
       expect(await traces()).to.deep.equal([])
 
       async function hasStarted([root]: string[]): Promise<boolean> {

@@ -1,15 +1,14 @@
 // SIGUSR1, at which Node opens its debugger for each user of the machine unless a listener takes it.
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, type Client } from '../../../src/index.ts'
 import { LeaderElection, Mutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
-import { runAtExit } from '../../../environment/at-exit.ts'
+import { ChildProgram } from '../../../environment/child-program.ts'
+import { commandOf } from '../../../environment/procfs.ts'
 import { until } from '../../../environment/until.ts'
 import { Program } from './program.ts'
-import { commandLineOf, isWatchdog, Rivals } from './rivals.ts'
+import { isWatchdog, Rivals } from './rivals.ts'
 
 /** Returns the sockets that listen, of all processes. */
 const listening = () =>
@@ -32,17 +31,12 @@ function listenersOf(pid: number): number {
 
 /** Sends SIGUSR1 to the process, and to another one, whose debugger opens. Resolves when that has happened. */
 async function signalAsPlainNode(pid: number): Promise<void> {
-  const plain = spawn(process.execPath, ['--inspect-port=0', '-e', "console.log('up'); setInterval(() => {}, 1000)"], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const cancelAtExit = runAtExit(() => plain.kill('SIGKILL'))
-  await once(plain.stdout, 'data')
+  await using plain = new ChildProgram(['--inspect-port=0', '-e', "console.log('up'); setInterval(() => {}, 1000)"])
+  await until(() => plain.out !== '')
   process.kill(pid, 'SIGUSR1')
   plain.kill('SIGUSR1')
-  await once(plain.stderr, 'data')
-  expect(listenersOf(plain.pid ?? 0)).to.equal(1)
-  plain.kill('SIGKILL')
-  cancelAtExit()
+  await until(() => plain.err !== '')
+  expect(listenersOf(plain.pid)).to.equal(1)
 }
 
 interface Command {
@@ -98,7 +92,7 @@ describe('SIGUSR1 opens no debugger', function () {
       await using _lead = await new LeaderElection(zk, '/led', { id: 'test' }).campaign()
       const env = { ZKWIRE_SERVER: server.connectString, NODE_OPTIONS: '--inspect-port=0' }
       const program = new Program(args, { env, keepsInput: true })
-      program.child.stdin?.write(input ?? '')
+      program.child.stdin.write(input ?? '')
       try {
         await until(() => program.child.exitCode !== null || isUp(program))
         const before = listenersOf(program.pid)
@@ -109,7 +103,7 @@ describe('SIGUSR1 opens no debugger', function () {
         expect(err).not.to.match(/debugger|inspector/i)
         expect(status).to.equal(143)
       } finally {
-        program.child.kill('SIGKILL')
+        program.kill('SIGKILL')
       }
     })
 
@@ -124,7 +118,7 @@ describe('SIGUSR1 opens no debugger', function () {
     await until(() => program.out.includes('ready'))
     const watchdog = () => rivals.pids.find(isWatchdog)
     // It has a title when it has its listeners.
-    await until(() => commandLineOf(watchdog() ?? 0).startsWith('zkwire'))
+    await until(() => commandOf(watchdog() ?? 0).startsWith('zkwire'))
     const pid = watchdog() ?? 0
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const) process.kill(pid, name)
     await signalAsPlainNode(pid)

@@ -1,12 +1,12 @@
 // `zkwire explain` as a process: captures that tcpdump makes now, frames in hex, and input that is neither.
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { runAtExit } from '../../../environment/at-exit.ts'
 import { sharedServer } from '../../support/shared-server.ts'
+import { ChildProgram } from '../../../environment/child-program.ts'
+import { childrenOf, commandOf } from '../../../environment/procfs.ts'
 import { until } from '../../../environment/until.ts'
 import { main, zkwire } from './program.ts'
 import { captureOf, capturing, installClients, runJavaClient, runKazoo } from './tcpdump.ts'
@@ -45,20 +45,16 @@ describe('zkwire explain', function () {
       const tcpdump = capturing(port)
         .map(each => `'${each}'`)
         .join(' ')
-      const child = spawn('bash', ['-c', `${tcpdump} | '${process.execPath}' '${main}' explain`])
-      const cancelAtExit = runAtExit(() => child.kill('SIGKILL'))
-      let [out, err] = ['', '']
-      child.stdout.on('data', chunk => (out += String(chunk)))
-      child.stderr.on('data', chunk => (err += String(chunk)))
-      await until(() => err.includes('listening on'))
+      const args = ['-c', `${tcpdump} | '${process.execPath}' '${main}' explain`]
+      const pipeline = new ChildProgram(args, { program: 'bash' })
+      await until(() => pipeline.err.includes('listening on'))
       await runJavaClient(connectString)
-      await until(() => out.includes('closed by the client') && out.includes('closed by the server'))
-      expect(out).to.contain('server notifies: NodeChildrenChanged /')
-      expect(child.exitCode).to.equal(null)
-      const closed = new Promise(resolve => child.once('close', resolve))
-      killTcpdump(child.pid ?? 0)
-      await closed
-      cancelAtExit()
+      const closedBy = (end: string) => pipeline.out.includes(`closed by the ${end}`)
+      await until(() => closedBy('client') && closedBy('server'))
+      expect(pipeline.out).to.contain('server notifies: NodeChildrenChanged /')
+      expect(pipeline.child.exitCode).to.equal(null)
+      killTcpdump(pipeline.pid)
+      const { err } = await pipeline.ended
       expect(err).to.match(/packets: \d+; connections: 1\n/)
     })
   })
@@ -123,7 +119,6 @@ describe('zkwire explain', function () {
 
 /** Ends the tcpdump that a shell has started. */
 function killTcpdump(shell: number): void {
-  const children = readFileSync(`/proc/${shell}/task/${shell}/children`, 'utf8').trim().split(' ').map(Number)
-  const pid = children.find(each => readFileSync(`/proc/${each}/comm`, 'utf8').trim() === 'tcpdump')
+  const pid = childrenOf(shell).find(each => commandOf(each).startsWith('/usr/bin/tcpdump '))
   process.kill(pid ?? expect.fail('tcpdump does not run'), 'SIGINT')
 }

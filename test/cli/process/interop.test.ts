@@ -25,7 +25,7 @@ function shell(name: string, client: Client, args: readonly string[]): Contender
     read: async counter => String((await client.getData(counter)).data),
     write: (counter, value) => client.setData(counter, value),
     async release() {
-      program?.child.stdin?.end()
+      program?.child.stdin.end()
       expect(await program?.ended).to.include({ status: 0, err: '' })
     },
   }

@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { connect, type Client } from '../../../src/index.ts'
 import { Mutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
+import { commandOf } from '../../../environment/procfs.ts'
 import { until } from '../../../environment/until.ts'
 import { main, Program, zkwire } from './program.ts'
-import { commandLineOf, descendants, isWatchdog, leaders, Rivals } from './rivals.ts'
+import { descendants, isWatchdog, leaders, Rivals } from './rivals.ts'
 
 /** The session timeout of zkwire, in seconds. */
 const T = 2
@@ -170,7 +171,7 @@ describe('the processes of the program of zkwire lock', function () {
       it(`with ${name}, have all ended before the next holder if that is killed with SIGKILL`, async () => {
         using rivals = new Rivals()
         await startNested(rivals)
-        const inner = rivals.programs.find(pid => commandLineOf(pid).includes(`${main}\0${name}`))
+        const inner = rivals.programs.find(pid => commandOf(pid).includes(`${main} ${name}`))
         process.kill(inner ?? expect.fail('there is no inner zkwire'), 'SIGKILL')
         await rivals.succeed(zk, path)
       })

@@ -1,10 +1,10 @@
 // `zkwire lock` in a real terminal that is stopped, suspended or closed: no line of its program after the first line of
 // the next holder.
 import { expect } from 'chai'
-import { readFileSync } from 'node:fs'
 import { connect, type Client } from '../../../src/index.ts'
 import { Mutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
+import { commandOf, threadStates } from '../../../environment/procfs.ts'
 import { until } from '../../../environment/until.ts'
 import { main } from './program.ts'
 import { descendants, leaders, Rivals } from './rivals.ts'
@@ -189,15 +189,5 @@ describe('zkwire lock in a terminal', function () {
   })
 })
 
-const commandOf = (pid: number): string => readOr('', `/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
-
 /** The state of a process, such as T if it is stopped. */
-const stateOf = (pid: number): string | undefined => /\) (\w)/.exec(readOr('', `/proc/${pid}/stat`))?.[1]
-
-function readOr(otherwise: string, file: string): string {
-  try {
-    return readFileSync(file, 'latin1')
-  } catch {
-    return otherwise
-  }
-}
+const stateOf = (pid: number): string | undefined => threadStates(pid)[0]

@@ -1,11 +1,11 @@
 // `zkwire lock` in a terminal under random faults: keys, signals to any process of its tree, outages, a closed terminal.
 // The invariant: no line of its program's processes after the first line of the next holder. A failure prints the seed:
 // SEED=… NEMESES=1.
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../../src/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { oneOf, seed, seededRandom, type Random } from '../../support/seeded-random.ts'
+import { commandOf } from '../../../environment/procfs.ts'
 import { until } from '../../../environment/until.ts'
 import { main } from './program.ts'
 import { descendants, leaders, Rivals } from './rivals.ts'
@@ -25,14 +25,7 @@ interface Victim {
   readonly random: Random
 }
 
-const pidsOf = ({ rivals }: Victim, text: string): number[] =>
-  rivals.pids.filter(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').includes(text)
-    } catch {
-      return false
-    }
-  })
+const pidsOf = ({ rivals }: Victim, text: string): number[] => rivals.pids.filter(pid => commandOf(pid).includes(text))
 const zkwires = (victim: Victim) => pidsOf(victim, `${main} `)
 const watchdogs = (victim: Victim) => pidsOf(victim, 'watchdog-main')
 

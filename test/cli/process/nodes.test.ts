@@ -46,7 +46,9 @@ onBothServers('zkwire', server => {
       expect((await zk.getData(`${root}/bytes`)).data).to.deep.equal(bytes)
       expect(await ok(['get', '/bytes'])).to.equal('ff000a\n')
       expect(await json(['get', '/bytes'])).to.deep.include({ hex: 'ff000a' })
-      expect((await zkwire(['get', '-r', '/bytes'], { env: env() })).bytes).to.deep.equal(bytes)
+      const raw = new Program(['get', '-r', '/bytes'], { env: env() })
+      await raw.ended
+      expect(raw.bytes).to.deep.equal(bytes)
     })
 
     it('escape control characters, which could change a terminal, but keep line breaks', async () => {

@@ -1,15 +1,14 @@
 // docs/cli.md: runs its examples, and has one for each command.
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { commands } from '../../../src/cli/table.ts'
 import { connect } from '../../../src/index.ts'
 import { readDocument } from '../../support/document.ts'
+import { ChildProgram } from '../../../environment/child-program.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
-import { main } from './program.ts'
+import { main, type Ended } from './program.ts'
 
 interface Example {
   heading: string
@@ -52,7 +51,7 @@ describe('docs/cli.md', function () {
   this.timeout(60_000)
   let server: ApacheZooKeeper
   let directory: string
-  let status = 0
+  let status: Ended['status'] = 0
 
   before(async () => {
     server = await startApacheZooKeeper({ config: { tickTime: 2000 } })
@@ -69,14 +68,11 @@ describe('docs/cli.md', function () {
   })
 
   async function run(command: string): Promise<string> {
-    const child = spawn('bash', ['-c', `exec 2>&1; (exit ${status}); ${command}`], {
-      env: { PATH: `${directory}:${process.env['PATH']}`, ZKWIRE_SERVER: `${server.connectString}/docs` },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    const ended = new Promise<number>(resolve => child.once('exit', code => resolve(code ?? 1)))
-    const output = await text(child.stdout)
-    status = await ended
-    return output
+    const env = { PATH: `${directory}:${process.env['PATH']}`, ZKWIRE_SERVER: `${server.connectString}/docs` }
+    const args = ['-c', `exec 2>&1; (exit ${status}); ${command}`]
+    const ended = await new ChildProgram(args, { program: 'bash', env }).ended
+    status = ended.status
+    return ended.out
   }
 
   for (const { heading, command, output } of examples())

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Client } from '../../../src/index.ts'
 import { Mutex } from '../../../src/recipes/index.ts'
 import { runAtExit } from '../../../environment/at-exit.ts'
+import { commandOf } from '../../../environment/procfs.ts'
 import { until } from '../../../environment/until.ts'
 
 /** Marks the processes of a test, whatever their group and session. */
@@ -116,13 +117,4 @@ export class Rivals {
   }
 }
 
-/** Returns the words of a process, each followed by \0; empty if it has ended. */
-export const commandLineOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
-  } catch {
-    return ''
-  }
-}
-
-export const isWatchdog = (pid: number): boolean => commandLineOf(pid).includes('watchdog-main')
+export const isWatchdog = (pid: number): boolean => commandOf(pid).includes('watchdog-main')

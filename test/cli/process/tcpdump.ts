@@ -1,8 +1,8 @@
 // Captures of tcpdump on the loopback interface.
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { CaptureExplainer } from '../../../src/cli/capture/capture-explainer.ts'
-import { runAtExit } from '../../../environment/at-exit.ts'
+import { ChildProgram } from '../../../environment/child-program.ts'
 import { ensureInstalled } from '../../../environment/debian-package.ts'
 import { findApacheZooKeeper } from '../../../environment/find-apache-zookeeper.ts'
 import { tcpdump } from '../../../environment/needs.ts'
@@ -25,10 +25,7 @@ export const capturing = (port: string): string[] => [
 /** Captures the packets of a server's port while `action` runs, until every connection is closed. */
 export async function captureOf(port: string, action: () => Promise<unknown>): Promise<Buffer> {
   const [program = '', ...args] = capturing(port)
-  const child = spawn(program, args)
-  const cancelAtExit = runAtExit(() => child.kill('SIGKILL'))
-  const chunks: Buffer[] = []
-  let messages = ''
+  const capture = new ChildProgram(args, { program })
   /** The ends of each connection that have not closed it. A reset ends both. */
   const open = new Map<number, Set<string>>()
   const explainer = new CaptureExplainer((_, connection, { sentence }) => {
@@ -37,22 +34,16 @@ export async function captureOf(port: string, action: () => Promise<unknown>): P
     if (how !== undefined) open.get(connection)?.delete(end)
     if (how === 'reset' || open.get(connection)?.size === 0) open.delete(connection)
   })
-  child.stderr.on('data', chunk => (messages += String(chunk)))
-  child.stdout.on('data', (chunk: Buffer) => {
-    chunks.push(chunk)
-    explainer.push(chunk, 0)
-  })
+  capture.child.stdout.on('data', (chunk: Buffer) => explainer.push(chunk, 0))
   try {
-    await until(() => messages.includes('listening on'))
+    await until(() => capture.err.includes('listening on'))
     await action()
-    await until(() => chunks.length > 0 && open.size === 0)
+    await until(() => capture.bytes.length > 0 && open.size === 0)
   } finally {
-    const closed = new Promise(resolve => child.once('close', resolve))
-    child.kill('SIGINT')
-    await closed
-    cancelAtExit()
+    capture.kill('SIGINT')
+    await capture.ended
   }
-  return Buffer.concat(chunks)
+  return capture.bytes
 }
 
 const run = promisify(execFile)

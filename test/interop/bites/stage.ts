@@ -1,15 +1,13 @@
 // The stage on which both libraries play a row of "What bites": one server behind a proxy, and the faults that a program
 // asks for.
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { connect, supervise, type Client, type WatchEvent, type ZooKeeperError } from '../../../src/index.ts'
 import { LegacyConnectResponse, opcodes } from '../../../src/protocol/index.ts'
 import { expireSession, sharedServer } from '../../support/shared-server.ts'
+import { ChildProgram } from '../../../environment/child-program.ts'
 import type { ApacheZooKeeper } from '../../../environment/apache-zookeeper.ts'
 import { failureOf } from '../../support/settled.ts'
-import { runAtExit } from '../../../environment/at-exit.ts'
 import { FaultProxy } from '../../../environment/fault-proxy.ts'
 
 /** What the binding of npm zookeeper prints itself. */
@@ -148,22 +146,15 @@ export class Stage implements AsyncDisposable {
 
   /** Runs the program. It prints `!` and a fault, and waits for a line, or it prints what it has seen. */
   async play([program, ...args]: Command): Promise<string[]> {
-    const child = spawn(program, args)
-    const cancelAtExit = runAtExit(() => child.kill('SIGKILL'))
-    const closed = once(child, 'close')
-    // A fault can end the program before it reads the answer.
-    child.stdin.on('error', () => undefined)
+    const running = new ChildProgram(args, { program, keepsInput: true })
     const printed: string[] = []
-    let errors = ''
-    child.stderr.on('data', chunk => (errors += String(chunk)))
-    for await (const line of createInterface({ input: child.stdout }))
+    for await (const line of running.lines())
       if (line.startsWith('!')) {
         await this.fault(line.slice(1))
-        child.stdin.write('\n')
+        running.child.stdin.write('\n')
       } else if (!NOISE.test(line)) printed.push(line)
-    const [code] = (await closed) as [number | null]
-    cancelAtExit()
-    return code === 0 ? printed : [...printed, `exit ${code}: ${errors}`]
+    const { status, err } = await running.ended
+    return status === 0 ? printed : [...printed, `exit ${status}: ${err}`]
   }
 
   get planned(): number {
