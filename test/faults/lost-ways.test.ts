@@ -1,10 +1,10 @@
 // By when the next client has a lock whose holder has lost its server, for each way to lose it: docs/fault-matrix.md has
 // the bounds. Each in a hundred moments, in virtual time.
 import { expect } from 'chai'
-import { connect, type Client, type Clock, type Dial } from '../../src/index.ts'
+import { type Clock, type Dial } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 import { seed, seededRandom } from '../support/seeded-random.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
@@ -131,12 +131,12 @@ describe('the next client has a lock', () => {
       let longest = 0
       for (let run = 0; run < RUNS; run++) {
         const T = 2 * TICK + random() * 18 * TICK
-        const clock = new VirtualClock()
-        const server = await Server.start({ listen: false, clock, tickTime: TICK })
+        const client = { random, sessionTimeout: Math.round(T) }
+        await using virtual = await VirtualServer.start({ tickTime: TICK, client, line: 1_000_000 })
+        const { clock, server } = virtual
         const machine = new Machine(clock, server.dial)
-        const open = (dial: Dial, itsClock: Clock): Promise<Client> =>
-          clock.until(connect(server.connectString, { dial, clock: itsClock, random, sessionTimeout: Math.round(T) }))
-        const [holder, rival] = [await open(machine.dial, machine), await open(server.dial, clock)]
+        const holder = await virtual.open({ dial: machine.dial, clock: machine })
+        const rival = await virtual.open()
         const held = await clock.until(new Mutex(holder, '/lock').acquire())
         const next = new Mutex(rival, '/lock').acquire()
         await clock.advance(random() * 3 * T)
@@ -150,8 +150,6 @@ describe('the next client has a lock', () => {
         machine.heal()
         await clock.until(holder.close({ timeout: 1000 }))
         await clock.until(granted.release())
-        await clock.until(rival.close())
-        await server.close()
       }
       if (this.test) this.test.title += `: at most ${longest.toFixed(2)} T`
     })

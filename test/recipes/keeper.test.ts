@@ -1,11 +1,11 @@
 // Every recipe on a server that behaves as ClickHouse Keeper does: it resumes no session, and closes the connection at an
 // operation that it lacks.
 import { expect } from 'chai'
-import { supervise, ZooKeeperError, type Client, type ConnectOptions } from '../../src/index.ts'
+import { supervise, ZooKeeperError, type Client, type Dial } from '../../src/index.ts'
 import { Cache, Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { pause } from '../../src/runtime/pause.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { constructions } from './constructions.ts'
 
@@ -16,21 +16,20 @@ const versions = ['25.8', '25.12', '26.7']
 const MOST_SESSIONS = 7
 
 describe('on ClickHouse Keeper', () => {
-  let clock: VirtualClock
-  let server: Server
-  let options: ConnectOptions
+  let virtual: VirtualServer
 
   const start = async (keeper: string) => {
-    clock = new VirtualClock()
-    server = await Server.start({ keeper, listen: false, clock })
-    options = { dial: server.dial, clock, random: seededRandom(1) }
+    virtual = await VirtualServer.start({ keeper, client: { random: seededRandom(1) } })
   }
 
   /** Returns how many sessions the task needed. */
-  const sessionsOf = async (task: (client: Client, signal: AbortSignal) => Promise<unknown>): Promise<number> => {
+  const sessionsOf = async (
+    task: (client: Client, signal: AbortSignal) => Promise<unknown>,
+    dial = virtual.server.dial,
+  ): Promise<number> => {
     let sessions = 0
-    await clock.until(
-      supervise(server.connectString, options, (client, signal) => {
+    await virtual.until(
+      supervise(virtual.server.connectString, { ...virtual.options, dial }, (client, signal) => {
         if (++sessions > MOST_SESSIONS) throw new Error('the task is never done')
         return task(client, signal)
       }),
@@ -39,10 +38,7 @@ describe('on ClickHouse Keeper', () => {
     return sessions
   }
 
-  afterEach(async () => {
-    await server.close()
-    expect(clock.pendingTimers).to.equal(0)
-  })
+  afterEach(() => virtual.close())
 
   for (const version of versions) {
     for (const [name, { options: given, make, use }] of Object.entries(constructions))
@@ -65,7 +61,7 @@ describe('on ClickHouse Keeper', () => {
         const isNew = () => String(cache.get('/tree/a')?.data) === 'new' && cache.get('/tree/c') === undefined
         while (!isNew()) {
           signal.throwIfAborted()
-          await pause(clock, 10, signal)
+          await pause(virtual.clock, 10, signal)
         }
       })
     })
@@ -84,24 +80,23 @@ describe('on ClickHouse Keeper', () => {
       const task = (client: Client) => new Mutex(client, '/locks/a').use(() => undefined)
       const [first, second] = [await sessionsOf(task), await sessionsOf(task)]
       expect([first > 1, second]).to.deep.equal([version !== '26.7', 1])
-      await server.close()
-      server = await Server.start({ listen: false, clock })
-      options = { ...options, dial: server.dial }
+      await virtual.server.close()
+      virtual.server = await Server.start({ listen: false, clock: virtual.clock })
       await sessionsOf(client => client.create('/jobs', '', { mode: 'container' }))
-      expect(server.snapshot().nodes.get('/jobs')?.kind).to.deep.equal({ is: 'container' })
+      expect(virtual.server.snapshot().nodes.get('/jobs')?.kind).to.deep.equal({ is: 'container' })
     })
 
     it(`${version}: a session is closed on its only connection, once a session of the process was replaced`, async () => {
       await start(version)
-      const { dial } = server
+      const { server } = virtual
       let connections = 0
-      options = { ...options, dial: (address, handler) => (connections++, dial(address, handler)) }
-      await sessionsOf(client => client.exists('/a'))
+      const dial: Dial = (address, handler) => (connections++, server.dial(address, handler))
+      await sessionsOf(client => client.exists('/a'), dial)
       // The first close finds out that no connection can have the session.
       expect(connections).to.equal(2)
-      await sessionsOf(client => client.exists('/a'))
+      await sessionsOf(client => client.exists('/a'), dial)
       expect(connections).to.equal(3)
-      expect(server.snapshot().sessions).to.deep.equal([])
+      expect(virtual.server.snapshot().sessions).to.deep.equal([])
     })
 
     it(`${version}: a cancelled watch ends no session once that is known`, async () => {

@@ -1,7 +1,7 @@
 // The calls of the recipes that take a signal, each in a scene in which it can end. The tests of signals compare the names
 // with the public declarations, so that no call is forgotten.
 import { expect } from 'chai'
-import { connect, openACL, type ACL, type Client, type ConnectOptions, type Dial } from '../../src/index.ts'
+import { openACL, type ACL, type Client, type ConnectOptions, type Dial } from '../../src/index.ts'
 import {
   Barrier,
   Cache,
@@ -29,8 +29,7 @@ import {
   type TicketHeld,
   type WaitOptions,
 } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualServer } from '../support/virtual-server.ts'
 import { turns } from '../support/turns.ts'
 import { abortOf, outcomeOf } from '../support/settled.ts'
 
@@ -47,17 +46,9 @@ export interface Scene {
 }
 
 /** A scene on a server of its own, in virtual time. */
-export class Stage {
-  readonly clock: VirtualClock
+export class Stage extends VirtualServer {
   readonly #objects: { close(): Promise<void> }[] = []
-  readonly server: Server
-  readonly scene: Scene
-
-  private constructor(clock: VirtualClock, server: Server, client: Client, other: Client) {
-    this.clock = clock
-    this.server = server
-    this.scene = { client, other, closeLater: object => (this.#objects.push(object), object) }
-  }
+  scene!: Scene
 
   /**
    * @param options of the client
@@ -69,11 +60,11 @@ export class Stage {
     through: (dial: Dial) => Dial = dial => dial,
     others: ConnectOptions = {},
   ): Promise<Stage> {
-    const clock = new VirtualClock()
-    const server = await Server.start({ clock, listen: false })
-    const open = (own: ConnectOptions) => clock.until(connect(server.connectString, { clock, ...own }))
-    const client = await open({ dial: through(server.dial), ...options })
-    return new Stage(clock, server, client, await open({ dial: server.dial, ...others }))
+    const stage = await Stage.start()
+    const client = await stage.open({ dial: through(stage.server.dial), ...options })
+    const closeLater: Scene['closeLater'] = object => (stage.#objects.push(object), object)
+    stage.scene = { client, other: await stage.open(others), closeLater }
+    return stage
   }
 
   /** The watches and the ephemeral nodes of the client. */
@@ -86,16 +77,14 @@ export class Stage {
   }
 
   /** Closes the objects and the other session. Then the client must have nothing left. */
-  async close(): Promise<void> {
-    const { clock, server, scene } = this
-    for (const object of this.#objects) await clock.until(object.close())
-    await clock.until(scene.other.close())
-    await clock.until(scene.client.settled())
+  override async close(): Promise<void> {
+    const { client, other } = this.scene
+    for (const object of this.#objects) await this.until(object.close())
+    await this.until(other.close())
+    await this.until(client.settled())
     await turns()
     expect(this.owned).to.deep.equal({ watches: [], nodes: [] })
-    await clock.until(scene.client.close())
-    await server.close()
-    expect(clock.pendingTimers, 'timers').to.equal(0)
+    await super.close()
   }
 }
 
