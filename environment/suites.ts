@@ -96,10 +96,16 @@ export const suites: Readonly<Record<string, Suite>> = {
     ...mocha(['test/cli/process'], ...sharedServer),
   },
   bench: {
-    about: 'the benchmarks, in small',
+    about: 'the benchmarks, in small, and their parts',
     needs: [zookeeper, redisServer, etcdServer, postgresql, lockClients],
     needsDist: true,
-    ...mocha(['test/bench/runs'], ...sharedServer, '--parallel', '--jobs', '2'),
+    ...mocha(['test/bench'], ...sharedServer, '--parallel', '--jobs', '2'),
+  },
+  docs: {
+    about: 'the code, the costs and the tables of the README and of docs',
+    needs: [zookeeper, jdk],
+    needsDist: true,
+    ...mocha(['test/docs'], '--config', '.mocharc.json', '--parallel', '--jobs', '3'),
   },
   browser: {
     about: 'the report of the benchmark, in Chromium',
@@ -109,7 +115,8 @@ export const suites: Readonly<Record<string, Suite>> = {
   site: {
     about: 'the site and the playground, in Chromium',
     needs: [siteTools, chromium],
-    ...mocha(['test/site/pages', 'test/site/browser']),
+    needsDist: true,
+    ...mocha(['test/site']),
   },
   package: {
     about: 'the packed package in Jest, vitest, bundlers and TypeScript',

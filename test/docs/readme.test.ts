@@ -1,8 +1,8 @@
 // Runs the code of the README, and of pages without a test of their own, unchanged, against the built package.
 import { expect } from 'chai'
-import { connect } from '../src/index.ts'
-import { codeBlocks, testCodeBlocks } from './support/document.ts'
-import { sharedServer } from './support/shared-server.ts'
+import { connect } from '../../src/index.ts'
+import { codeBlocks, testCodeBlocks } from '../support/document.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
 const pages: Readonly<Record<string, readonly (RegExp | string)[]>> = {
   'README.md': [
