@@ -10,7 +10,7 @@ import { compare } from './compare.ts'
 import { scenarios } from './scenario.ts'
 
 /** The number of scenarios. RUNS=10000 takes some minutes. */
-const runs = Number(process.env['RUNS'] ?? 40)
+const runs = Number(process.env['RUNS'] ?? 20)
 /** The time limit in milliseconds, also on a busy machine. Shrinking a failed scenario gets as much again. */
 const timeLimit = 20_000 + 150 * runs
 

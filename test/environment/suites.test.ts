@@ -40,7 +40,7 @@ describe('npm run suite', () => {
       directory = mkdtempSync(join(tmpdir(), 'zkwire-suite-'))
     })
     afterEach(() => rmSync(directory, { recursive: true }))
-    const run = (...options: string[]) => suite('browser', '--reporter', 'json', ...options)
+    const run = (...options: string[]) => suite('versions', '--reporter', 'json', ...options)
     /** The path of a file as from the folder test, by which the suite knows that it is one. */
     const fromTest = (name: string) => `test/${'../'.repeat(20)}${join(directory, name).slice(1)}`
 
@@ -48,7 +48,7 @@ describe('npm run suite', () => {
       const fails = "it('fails', () => { throw new Error('planted') })\n"
       write(
         'a.test.ts',
-        `it('passes', () => { if (process.env['SUITE'] !== 'browser') throw new Error('no name') })\n${fails}${fails}`,
+        `it('passes', () => { if (process.env['SUITE'] !== 'versions') throw new Error('no name') })\n${fails}${fails}`,
       )
       const { status, stdout } = run(fromTest('a.test.ts'))
       const { passes, failures } = JSON.parse(stdout) as Record<'passes' | 'failures', { title: string }[]>
@@ -59,7 +59,7 @@ describe('npm run suite', () => {
     it('passes on options, with the tests of the suite', () => {
       const { status, stdout } = run('--dry-run')
       const { tests, passes } = JSON.parse(stdout) as Record<'tests' | 'passes', { file: string }[]>
-      expect(tests.every(({ file }) => file.startsWith(join(root, 'test/browser')))).to.equal(true)
+      expect(tests.every(({ file }) => file.startsWith(join(root, 'test/versions')))).to.equal(true)
       expect([passes.length > 0, status]).to.deep.equal([true, 0])
     })
 

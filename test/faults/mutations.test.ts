@@ -13,7 +13,7 @@ import { sharedServer } from '../support/shared-server.ts'
 import { prefixed } from './malformed-replies.ts'
 
 /** RUNS=400 sets how often each property is tried. */
-const RUNS = Number(process.env['RUNS'] ?? 40)
+const RUNS = Number(process.env['RUNS'] ?? 20)
 
 const random = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),

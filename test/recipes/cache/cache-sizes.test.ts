@@ -112,7 +112,7 @@ describe(`a cache of large replies (SEED=${seed})`, () => {
     ['one by one of which two are too large for one reply', MOST / 64, MOST / 120, 3],
   ] as const)
     it(`reads nodes ${title}, and loses few connections`, async () => {
-      for (let i = 0; i < 100; i++) await create([`node-${i}`], 'x'.repeat(Math.floor(bytes)))
+      for (let i = 0; i < 50; i++) await create([`node-${i}`], 'x'.repeat(Math.floor(bytes)))
       await using client = await open({ maxReplyBytes })
       await using cache = new Cache(client, '/r')
       await cache.ready
