@@ -103,7 +103,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   },
   docs: {
     about: 'the code, the costs and the tables of the README and of docs',
-    needs: [zookeeper, jdk],
+    needs: [siteTools, zookeeper, jdk],
     needsDist: true,
     ...mocha(['test/docs'], '--config', '.mocharc.json', '--parallel', '--jobs', '3'),
   },

@@ -5,12 +5,7 @@ import { codeBlocks, testCodeBlocks } from '../support/document.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const pages: Readonly<Record<string, readonly (RegExp | string)[]>> = {
-  'README.md': [
-    /held with fencing token \d+/,
-    'test/docs/web-service.test.ts',
-    /^NODEEXISTS \/report refused$/m,
-    /^false$/m,
-  ],
+  'README.md': [/held with fencing token \d+/, 'test/docs/web-service.test.ts', /^NODEEXISTS \/report refused$/m],
   'docs/nodes.md': [/NodeDataChanged[^]*NODEEXISTS \/app\/a refused/, /NodeCreated \/config\/colour/],
   'docs/supervise.md': [/primary with \d+/, 'test/shut-down.long.test.ts', 'test/shut-down.long.test.ts'],
 }
