@@ -1,18 +1,21 @@
 // Small random worlds: one embedded server or three, of which one lags, sessions, and faults, in virtual time. The same seed reproduces a world.
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
-import { Server, type FaultKind } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { FaultKind } from '../../src/server/index.ts'
 import { internals } from '../../src/client/client.ts'
 import { operations } from '../../src/protocol/index.ts'
 import { isTerminal } from '../../src/session/life/states.ts'
-import { oneOf, seed, seededRandom, type Random } from '../support/seeded-random.ts'
+import { RandomWorld } from '../simulation/random-world.ts'
+import { oneOf, seed, type Random } from '../support/seeded-random.ts'
 
 /** A process: a session that is replaced when it has ended. */
 export interface Host {
   readonly random: Random
   client: Client
 }
+
+/** The time, ms, in which each part of a world ends. */
+const PATIENCE = 120_000
 
 const FAULT_KINDS: readonly FaultKind[] = [
   ...(['multi', 'multi', 'create', 'delete', 'setData', 'exists', 'getChildren', 'getData', 'sync'] as const),
@@ -33,26 +36,19 @@ export async function runWorlds(
   return counts
 }
 
-export class World {
+export class World extends RandomWorld {
   readonly random: Random
-  readonly clock = new VirtualClock()
   readonly hosts: Host[] = []
-  readonly violations: string[] = []
   /** True while faults are injected. */
   isFaulty = true
   /** A session that has no faults. */
   observer!: Client
-  #server!: Server
-  readonly #clients: Client[] = []
   readonly #sessionTimeout: number
 
   private constructor(seed: number) {
-    this.random = seededRandom(seed)
+    super(seed)
+    this.random = this.newRandom()
     this.#sessionTimeout = oneOf(this.random, [200, 500, 2000])
-  }
-
-  get server(): Server {
-    return this.#server
   }
 
   /** Runs `work` while faults happen, then `check` without faults, and returns what was wrong. */
@@ -64,9 +60,9 @@ export class World {
   ): Promise<readonly string[]> {
     const world = new World(seed)
     await world.#open(hosts)
-    await world.#until('the work has ended', Promise.all([work(world), world.#injectFaults()]))
-    await world.#until('each client knows whether its session has ended', world.#meetServers())
-    await world.#until('the state is checked', check(world))
+    await world.inTime('the work has ended', Promise.all([work(world), world.#injectFaults()]), PATIENCE)
+    await world.inTime('each client knows whether its session has ended', world.#meetServers(), PATIENCE)
+    await world.inTime('the state is checked', check(world), PATIENCE)
     await world.#close()
     return world.violations
   }
@@ -103,31 +99,27 @@ export class World {
 
   /** Returns true if the server has not ended the session. */
   isAlive(session: bigint): boolean {
-    return this.#server.snapshot().sessions.some(({ id }) => id === session)
-  }
-
-  sleep(ms: number): Promise<void> {
-    return new Promise(resolve => void this.clock.setTimeout(resolve, ms))
+    return this.server.snapshot().sessions.some(({ id }) => id === session)
   }
 
   async #open(hosts: number): Promise<void> {
-    const { clock, random } = this
+    const { random } = this
     const servers = random() < 0.5 ? 3 : 1
-    this.#server = await Server.start({ listen: false, clock, random, tickTime: 50, minSessionTimeout: 100, servers })
+    await this.begin({ random, tickTime: 50, minSessionTimeout: 100, servers })
     this.observer = await this.#connect(random, 60_000)
     for (let i = 0; i < hosts; i++) this.hosts.push({ random, client: await this.#connect(random) })
     if (servers > 1) this.#letOneLag()
   }
 
   async #connect(random: Random, sessionTimeout = this.#sessionTimeout): Promise<Client> {
-    const { connectString, dial } = this.#server
+    const { connectString, dial } = this.server
     for (;;)
       try {
         const client = await connect(connectString, {
           ...{ dial, clock: this.clock, random, sessionTimeout, connectTimeout: 1000 },
           onUncaughtError: error => this.violations.push(`a callback threw ${String(error)}`),
         })
-        this.#clients.push(client)
+        this.clients.push(client)
         return client
       } catch {
         await this.sleep(10)
@@ -145,8 +137,8 @@ export class World {
       else this.#inject(oneOf(random, this.hosts).client)
     }
     await this.sleep(200)
-    this.#server.faults.clear()
-    for (const member of this.#server.members) member.lag(0)
+    this.server.faults.clear()
+    for (const member of this.server.members) member.lag(0)
     await this.observer.retry(() => this.observer.sync('/'))
     this.isFaulty = false
     await Promise.all(calls)
@@ -163,7 +155,7 @@ export class World {
   /** A session may have ended during an outage, which its client learns with its next connection. */
   async #meetServers(): Promise<void> {
     await Promise.all(
-      this.#clients.map(client =>
+      this.clients.map(client =>
         this.succeeds(
           'sync()',
           client.retry(() => client.sync('/')),
@@ -175,57 +167,46 @@ export class World {
   /** Lets one server of three lag, and no other, or another one lead. */
   #disturbServers(): void {
     const { random } = this
-    const { members } = this.#server
+    const { members } = this.server
     if (members.length < 3) return
-    if (random() < 0.2) return void this.#server.elect()
+    if (random() < 0.2) return void this.server.elect()
     this.#letOneLag()
   }
 
   #letOneLag(): void {
     const { random } = this
-    const { members } = this.#server
+    const { members } = this.server
     const [slow, ms] = [oneOf(random, members), oneOf(random, [1, 10, 40])]
     for (const member of members) member.lag(member === slow ? ms : 0)
   }
 
   #inject({ sessionId: session }: Client): void {
     const { random } = this
-    const { faults } = this.#server
+    const { faults } = this.server
     const kind = oneOf(random, FAULT_KINDS)
     const chance = random()
     if (chance < 0.35) faults.drop(kind, { session })
     else if (chance < 0.55 && kind !== 'event') faults.ignore(kind, { session })
     else if (chance < 0.65) faults.cutAfter(Math.floor(150 * random()), { session })
     else if (chance < 0.75) faults.delay(kind, this.#sessionTimeout * oneOf(random, [0.2, 1.5]), { session })
-    else if (chance < 0.9) this.#server.expireSession(session)
-    else this.#server.dropConnections()
-  }
-
-  async #until(what: string, promise: Promise<unknown>): Promise<void> {
-    try {
-      await this.clock.until(promise, { within: 120_000 })
-    } catch (error) {
-      this.violations.push(`${what}: ${String(error)}`)
-    }
+    else if (chance < 0.9) this.server.expireSession(session)
+    else this.server.dropConnections()
   }
 
   async #close(): Promise<void> {
-    const settled = Promise.all(this.#clients.map(client => client.settled()))
-    await this.#until('the clean-up has ended', settled)
+    const settled = Promise.all(this.clients.map(client => client.settled()))
+    await this.inTime('the clean-up has ended', settled, PATIENCE)
     const alive = new Map(
-      this.#clients.filter(({ state }) => !isTerminal(state)).map(client => [client.sessionId, client]),
+      this.clients.filter(({ state }) => !isTerminal(state)).map(client => [client.sessionId, client]),
     )
-    const { nodes, watches } = this.#server.snapshot()
+    const { nodes, watches } = this.server.snapshot()
     for (const [path, { stat }] of nodes)
       if (stat.ephemeralOwner !== 0n && alive.has(stat.ephemeralOwner)) this.violations.push(`${path} is left`)
     for (const { path, session } of watches) {
       const client = alive.get(session)
       if (client !== undefined && canRemoveWatches(client)) this.violations.push(`a watch on ${path} is left`)
     }
-    await this.#until('the clients are closed', Promise.all(this.#clients.map(client => client.close())))
-    await this.clock.advance(5000)
-    await this.#server.close()
-    if (this.clock.pendingTimers > 0) this.violations.push(`${this.clock.pendingTimers} timers are left`)
+    await this.end(PATIENCE)
   }
 }
 

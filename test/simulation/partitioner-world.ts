@@ -3,10 +3,10 @@
 import { supervise, type Client } from '../../src/index.ts'
 import { Partitioner, type Held } from '../../src/recipes/index.ts'
 import { ownersOf } from '../../src/recipes/members/rendezvous.ts'
-import { Server, type FaultKind } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
+import type { FaultKind } from '../../src/server/index.ts'
+import { oneOf, type Random } from '../support/seeded-random.ts'
 import { Machine } from './machine.ts'
+import { RandomWorld } from './random-world.ts'
 import { abortOf } from '../support/settled.ts'
 
 export interface PartitionerResult {
@@ -48,10 +48,8 @@ interface Grant {
   isEnded: boolean
 }
 
-class World {
+class World extends RandomWorld {
   readonly #random: Random
-  readonly #clock = new VirtualClock()
-  readonly #violations: string[] = []
   readonly #faults = new Map<string, number>()
   readonly #items: readonly string[]
   readonly #hosts: readonly Host[]
@@ -60,18 +58,15 @@ class World {
   readonly #sessionTimeout: number
   /** The clients whose session an operator has ended. */
   readonly #killed = new Set<Client>()
-  #server!: Server
-
-  #seeds: number
 
   constructor(seed: number) {
-    this.#seeds = seed
-    this.#random = this.#newRandom()
+    super(seed)
+    this.#random = this.newRandom()
     this.#sessionTimeout = oneOf(this.#random, [400, 1000, 2000])
     this.#items = Array.from({ length: 1 + Math.floor(8 * this.#random()) }, (_, i) => `item/${i}`)
     this.#hosts = Array.from({ length: 2 + Math.floor(4 * this.#random()) }, (_, i) => ({
       id: `host-${i}`,
-      machine: new Machine(this.#clock, this.#newRandom()),
+      machine: new Machine(this.clock, this.newRandom()),
       stop: new AbortController(),
       ended: Promise.resolve(),
       isRunning: false,
@@ -81,26 +76,21 @@ class World {
 
   async run(): Promise<PartitionerResult> {
     const random = this.#random
-    this.#server = await Server.start({
-      listen: false,
-      clock: this.#clock,
-      random: this.#newRandom(),
+    await this.begin({
+      random: this.newRandom(),
       tickTime: oneOf(random, [50, 200]),
       minSessionTimeout: 100,
       containerCheckInterval: oneOf(random, [100, 500]),
       servers: oneOf(random, [1, 1, 3]),
     })
     for (const host of this.#hosts) if (random() < 0.7) this.#start(host)
-    await this.#until('the faults', this.#injectFaults())
-    await this.#until('the repair', this.#repaired(), REPAIR_TIME)
+    await this.inTime('the faults', this.#injectFaults(), REPAIR_TIME)
+    await this.inTime('the repair', this.#repaired(), REPAIR_TIME)
     for (const host of this.#hosts) host.stop.abort(new Error('the end'))
-    await this.#until('the end of all hosts', Promise.all(this.#hosts.map(host => host.ended)), REPAIR_TIME)
-    await this.#clock.advance(5000)
-    this.#checkNothingIsLeft()
-    await this.#server.close()
-    if (this.#clock.pendingTimers > 0) this.#violations.push(`${this.#clock.pendingTimers} timers remain`)
+    await this.inTime('the end of all hosts', Promise.all(this.#hosts.map(host => host.ended)), REPAIR_TIME)
+    await this.end(REPAIR_TIME, () => this.#checkNothingIsLeft())
     const grants = [...this.#grants.values()].reduce((sum, { length }) => sum + length, 0)
-    return { violations: this.#violations, grants, faults: this.#faults }
+    return { violations: this.violations, grants, faults: this.#faults }
   }
 
   // Hosts
@@ -109,24 +99,24 @@ class World {
     host.isRunning = true
     const stop = (host.stop = new AbortController())
 
-    const random = this.#newRandom()
+    const random = this.newRandom()
     const options = {
       sessionTimeout: this.#sessionTimeout,
       clock: host.machine,
       random,
-      dial: host.machine.dialThrough(this.#server.dial),
+      dial: host.machine.dialThrough(this.server.dial),
       signal: stop.signal,
       onConnectionError: () => undefined,
-      onUncaughtError: (error: unknown) => this.#violations.push(`a callback threw ${String(error)}`),
+      onUncaughtError: (error: unknown) => this.violations.push(`a callback threw ${String(error)}`),
     }
     const work = async (client: Client, signal: AbortSignal) => {
       host.client = client
       const partitioner = new Partitioner(client, PATH, this.#items, { id: host.id })
       await partitioner.run((item, held) => this.#own(host, item, held, random), { signal })
     }
-    host.ended = supervise(this.#server.connectString, options, work)
+    host.ended = supervise(this.server.connectString, options, work)
       .catch((error: unknown) => {
-        if (error !== stop.signal.reason) this.#violations.push(`${host.id} failed: ${String(error)}`)
+        if (error !== stop.signal.reason) this.violations.push(`${host.id} failed: ${String(error)}`)
       })
       .finally(() => (host.isRunning = false))
   }
@@ -137,10 +127,10 @@ class World {
     const grant: Grant = { host: host.id, client: host.client as Client, held, isEnded: false }
     for (const other of grants)
       if (this.#isOwner(other) && this.#isOwner(grant))
-        this.#violations.push(`${host.id} owns ${item} while ${other.host} does, at ${this.#clock.now()} ms`)
+        this.violations.push(`${host.id} owns ${item} while ${other.host} does, at ${this.clock.now()} ms`)
     const last = grants.at(-1)
     if (last !== undefined && last.held.token >= held.token && this.#isOwner(grant))
-      this.#violations.push(`the token of ${item} did not grow: ${held.token} after ${last.held.token}`)
+      this.violations.push(`the token of ${item} did not grow: ${held.token} after ${last.held.token}`)
     grants.push(grant)
     // A task may end early, at once when it is told, or late.
     const patience = random()
@@ -164,23 +154,23 @@ class World {
   // Faults
 
   async #injectFaults(): Promise<void> {
-    const random = this.#newRandom()
+    const random = this.newRandom()
     const injectors = Object.entries<(host: Host, ms: number) => void>(this.#injectors(random)).filter(
       () => random() < 0.5,
     )
     const pause = oneOf(random, [30, 120, 500])
-    const until = this.#clock.now() + FAULT_PERIOD
-    while (this.#clock.now() < until) {
-      await this.#sleep(2 * pause * random())
+    const until = this.clock.now() + FAULT_PERIOD
+    while (this.clock.now() < until) {
+      await this.sleep(2 * pause * random())
       if (injectors.length === 0) continue
       const [kind, inject] = oneOf(random, injectors)
       this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + 1)
       inject(oneOf(random, this.#hosts), this.#sessionTimeout * oneOf(random, [0.1, 0.3, 0.7, 1.5]))
     }
 
-    this.#server.faults.clear()
-    for (const member of this.#server.members) member.lag(0)
-    this.#server.resume()
+    this.server.faults.clear()
+    for (const member of this.server.members) member.lag(0)
+    this.server.resume()
     for (const { machine } of this.#hosts) {
       machine.unblock()
       machine.resume()
@@ -199,43 +189,43 @@ class World {
         const which = random()
         if (which < 0.7) machine.block('up')
         if (which > 0.3) machine.block('down')
-        void this.#sleep(ms).then(() => machine.unblock())
+        void this.sleep(ms).then(() => machine.unblock())
       },
       pause: ({ machine }: Host, ms: number) => {
         machine.stop()
-        void this.#sleep(ms).then(() => machine.resume())
+        void this.sleep(ms).then(() => machine.resume())
       },
       expire: ({ client }: Host) => {
         if (client === undefined) return
         // An operator ends the session. Its owner cannot know that yet, and need not.
         this.#killed.add(client)
 
-        this.#server.expireSession(client.sessionId)
+        this.server.expireSession(client.sessionId)
       },
       hold: (host: Host, ms: number) => {
-        const fault = this.#server.faults.hold(oneOf(random, FAULT_KINDS), session(host))
+        const fault = this.server.faults.hold(oneOf(random, FAULT_KINDS), session(host))
         // If it is cleared before it happens, there is nothing to release.
-        void fault.triggered.then(() => this.#sleep(ms / 2).then(() => fault.release()), ignore)
+        void fault.triggered.then(() => this.sleep(ms / 2).then(() => fault.release()), ignore)
       },
-      drop: (host: Host) => void this.#server.faults.drop(oneOf(random, FAULT_KINDS), session(host)),
+      drop: (host: Host) => void this.server.faults.drop(oneOf(random, FAULT_KINDS), session(host)),
       ignore: (host: Host) => {
         const kind = oneOf(random, FAULT_KINDS)
-        if (kind !== 'event') this.#server.faults.ignore(kind, session(host))
+        if (kind !== 'event') this.server.faults.ignore(kind, session(host))
       },
       throttle: (host: Host) => {
         const kind = oneOf(random, ['create', 'delete', 'exists', 'getChildren', 'getData', 'multi'] as const)
-        this.#server.faults.replace(kind, 'THROTTLEDOP', session(host))
+        this.server.faults.replace(kind, 'THROTTLEDOP', session(host))
       },
-      dropAll: () => this.#server.dropConnections(),
+      dropAll: () => this.server.dropConnections(),
       // One server of three. A single server lags behind none.
       lag: () => {
-        const { members } = this.#server
+        const { members } = this.server
         const slow = oneOf(random, members)
         for (const member of members) member.lag(member === slow ? oneOf(random, [1, 10, 40]) : 0)
       },
       stopServer: (_: Host, ms: number) => {
-        this.#server.pause()
-        void this.#sleep(ms).then(() => this.#server.resume())
+        this.server.pause()
+        void this.sleep(ms).then(() => this.server.resume())
       },
     }
   }
@@ -244,7 +234,7 @@ class World {
 
   /** Resolves when each item has the owner that follows from the members that run, and no other. */
   async #repaired(): Promise<void> {
-    while (!this.#isRepaired()) await this.#sleep(50)
+    while (!this.#isRepaired()) await this.sleep(50)
   }
 
   #isRepaired(): boolean {
@@ -260,28 +250,11 @@ class World {
   }
 
   #checkNothingIsLeft(): void {
-    const { nodes, sessions, watches } = this.#server.snapshot()
+    const { nodes, sessions, watches } = this.server.snapshot()
     for (const [path, { kind }] of nodes)
-      if (kind.is === 'ephemeral' && path.startsWith(PATH)) this.#violations.push(`the node ${path} remains`)
-    for (const { id } of sessions) this.#violations.push(`the session ${id} remains`)
-    for (const { kind, path } of watches) this.#violations.push(`a watch remains: ${kind} ${path}`)
-  }
-
-  async #until(what: string, promise: Promise<unknown>, within = REPAIR_TIME): Promise<void> {
-    try {
-      await this.#clock.until(promise, { within })
-    } catch (error) {
-      const states = this.#hosts.map(({ id, client }) => `${id} ${client?.state}`).join(', ')
-      this.#violations.push(`not in time: ${what} (${String(error)}) ${states}`)
-    }
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise(resolve => void this.#clock.setTimeout(resolve, ms))
-  }
-
-  #newRandom(): Random {
-    return seededRandom((this.#seeds += 7919))
+      if (kind.is === 'ephemeral' && path.startsWith(PATH)) this.violations.push(`the node ${path} remains`)
+    for (const { id } of sessions) this.violations.push(`the session ${id} remains`)
+    for (const { kind, path } of watches) this.violations.push(`a watch remains: ${kind} ${path}`)
   }
 }
 

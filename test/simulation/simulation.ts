@@ -4,18 +4,18 @@
 // A host is a machine on which one contestant runs. The machine has the clock and the network. The contestant is a client
 // that acquires locks, and that records each call. The interferer is a client beside them, which no fault strikes: it
 // deletes and overwrites the nodes of the others.
-import { connect, type Client } from '../../src/index.ts'
-import { Server, type FaultKind, type NodeKind } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { Client } from '../../src/index.ts'
+import type { FaultKind, NodeKind } from '../../src/server/index.ts'
 import { isTerminal } from '../../src/session/life/states.ts'
 import { toLine, type Event } from '../linearizability/history.ts'
 import { violations } from '../linearizability/invariants.ts'
 import { Recorder, type RecordedClient } from '../linearizability/recorder.ts'
 import { transactionOf, type Transaction } from '../linearizability/transaction-log.ts'
 import { kindsOf, type LocksUnderTest } from '../linearizability/workload.ts'
-import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
+import { oneOf, type Random } from '../support/seeded-random.ts'
 import { EnsembleFaults } from './ensemble-faults.ts'
 import { Machine } from './machine.ts'
+import { RandomWorld } from './random-world.ts'
 
 export interface SimulationResult {
   /** Descriptions of all violated invariants; empty if the run is correct. */
@@ -57,18 +57,14 @@ interface Host {
   contestant: RecordedClient
 }
 
-class Simulation {
-  readonly #seed: number
+class Simulation extends RandomWorld {
   readonly #locks: LocksUnderTest
   readonly #servers: number
   readonly #random: Random
-  readonly #clock = new VirtualClock()
   readonly #events: Event[] = []
   readonly #log: Transaction[] = []
   readonly #trace: [at: number, what: string | Event | Transaction][] = []
-  readonly #violations: string[] = []
   readonly #faults = new Map<string, number>()
-  readonly #clients: Client[] = []
   readonly #contestants: RecordedClient[] = []
   readonly #hosts: Host[] = []
   /** A client that deletes other sessions' nodes. */
@@ -78,68 +74,57 @@ class Simulation {
   readonly #sessionTimeout: number
   readonly #recorder: Recorder
   readonly #ensembleFaults = new EnsembleFaults(
-    () => this.#server,
-    this.#clock,
+    () => this.server,
+    this.clock,
     () => this.#sessionTimeout + SYNC_LIMIT * this.#tickTime + ELECTION,
   )
   #tickTime = 0
-  #server!: Server
-  #randomSources = 0
   #injectsFaults = true
 
   constructor(seed: number, locks: LocksUnderTest, servers: number) {
-    this.#seed = seed
+    super(seed)
     this.#locks = locks
     this.#servers = servers
-    this.#random = this.#newRandom()
+    this.#random = this.newRandom()
     this.#sessionTimeout = oneOf(this.#random, [400, 1000, 2000])
     const onEvent = (event: Event) => {
       this.#events.push(event)
       this.#note(event)
     }
     // Every event gets a different time, so that events of one turn keep their order.
-    this.#recorder = new Recorder(onEvent, () => this.#clock.now() + this.#events.length * 1e-6)
+    this.#recorder = new Recorder(onEvent, () => this.clock.now() + this.#events.length * 1e-6)
   }
 
   async run(): Promise<SimulationResult> {
     const random = this.#random
     this.#tickTime = oneOf(random, [50, 200])
-    this.#server = await Server.start({
-      listen: false,
+    await this.begin({
       servers: this.#servers,
       syncLimit: SYNC_LIMIT,
-      clock: this.#clock,
-      random: this.#newRandom(),
+      random: this.newRandom(),
       tickTime: this.#tickTime,
       minSessionTimeout: 100,
       // Empty containers are deleted soon, so that sequence numbers restart often.
       containerCheckInterval: oneOf(random, [100, 500]),
       onTransaction: record => this.#onTransaction(transactionOf(record)),
     })
-    this.#interferer = await connect(this.#server.connectString, {
-      dial: this.#server.dial,
-      clock: this.#clock,
-      random: this.#newRandom(),
-    })
-    this.#clients.push(this.#interferer)
+    this.#interferer = await this.connect({ random: this.newRandom() })
     const machines = 2 + Math.floor(4 * random())
     const running = this.#runHosts(machines, 1 + Math.floor(2 * random()))
-    await this.#until('all hosts have finished', running, FAULT_PERIOD + DRAIN_TIMEOUT)
-    await this.#until('all clean-up has finished', Promise.all(this.#clients.map(client => client.settled())))
+    await this.inTime('all hosts have finished', running, FAULT_PERIOD + DRAIN_TIMEOUT)
+    const cleanUp = Promise.all(this.clients.map(client => client.settled()))
+    await this.inTime('all clean-up has finished', cleanUp, DRAIN_TIMEOUT)
     // If a session's close request was lost, the server expires the session and its watches later.
-    const ended = new Set(this.#clients.filter(({ state }) => isTerminal(state)).map(({ sessionId }) => sessionId))
-    for (const { kind, path, session } of this.#server.snapshot().watches)
-      if (!ended.has(session)) this.#violations.push(`a watch remains: ${kind} ${path}`)
-    await this.#until('all clients are closed', Promise.all(this.#clients.map(client => client.close())))
-    // Deliver the last packets and end the last faults.
-    await this.#clock.advance(5000)
-    for (const session of this.#server.snapshot().sessions) this.#violations.push(`a session remains: ${session.id}`)
-    await this.#server.close()
-    if (this.#clock.pendingTimers > 0) this.#violations.push(`${this.#clock.pendingTimers} timers remain`)
-    for (const { rule, lock, what } of this.#checkInvariants()) this.#violations.push(`${rule}: ${lock}: ${what}`)
+    const ended = new Set(this.clients.filter(({ state }) => isTerminal(state)).map(({ sessionId }) => sessionId))
+    for (const { kind, path, session } of this.server.snapshot().watches)
+      if (!ended.has(session)) this.violations.push(`a watch remains: ${kind} ${path}`)
+    await this.end(DRAIN_TIMEOUT, () => {
+      for (const { id } of this.server.snapshot().sessions) this.violations.push(`a session remains: ${id}`)
+    })
+    for (const { rule, lock, what } of this.#checkInvariants()) this.violations.push(`${rule}: ${lock}: ${what}`)
     const grants = this.#events.filter(event => event.is === 'granted').length
     return {
-      violations: this.#violations,
+      violations: this.violations,
       trace: () => this.#trace.map(([at, what]) => `${at.toFixed(2)} ${describeEntry(what)}`),
       grants,
       faults: this.#faults,
@@ -151,7 +136,7 @@ class Simulation {
       locks: kindsOf(this.#locks),
       events: this.#events,
       log: this.#log,
-      wallClockOffset: this.#clock.wallNow() - this.#clock.now(),
+      wallClockOffset: this.clock.wallNow() - this.clock.now(),
       patience: MAX_GRANT_DELAY,
       grace: this.#sessionTimeout + 500,
       disruptions: this.#ensembleFaults.windows,
@@ -162,9 +147,9 @@ class Simulation {
   async #runHosts(machines: number, loops: number): Promise<void> {
     const hosts = await Promise.all(Array.from({ length: machines }, () => this.#openHost()))
     this.#hosts.push(...hosts)
-    const workLoops = hosts.flatMap(host => Array.from({ length: loops }, () => this.#work(host, this.#newRandom())))
-    const injecting = this.#injectFaults(this.#newRandom())
-    await this.#sleep(FAULT_PERIOD)
+    const workLoops = hosts.flatMap(host => Array.from({ length: loops }, () => this.#work(host, this.newRandom())))
+    const injecting = this.#injectFaults(this.newRandom())
+    await this.sleep(FAULT_PERIOD)
     this.#injectsFaults = false
     await injecting
     await this.#ensembleFaults.clear()
@@ -173,33 +158,25 @@ class Simulation {
     await Promise.all(this.#contestants.map(contestant => contestant.released()))
   }
 
-  async #until(what: string, promise: Promise<unknown>, within = DRAIN_TIMEOUT): Promise<void> {
-    try {
-      await this.#clock.until(promise, { within })
-    } catch (error) {
-      this.#violations.push(`not in time: ${what} (${String(error)})`)
-    }
-  }
-
   // Hosts
 
   async #openHost(): Promise<Host> {
-    const random = this.#newRandom()
-    const machine = new Machine(this.#clock, random)
+    const random = this.newRandom()
+    const machine = new Machine(this.clock, random)
     return { machine, random, contestant: await this.#openSession(machine, random) }
   }
 
   async #openSession(machine: Machine, random: Random): Promise<RecordedClient> {
     for (;;) {
       try {
-        const contestant = await this.#recorder.open(this.#server.connectString, {
+        const contestant = await this.#recorder.open(this.server.connectString, {
           sessionTimeout: this.#sessionTimeout,
           clock: machine,
           random,
-          dial: machine.dialThrough(this.#server.dial),
-          onUncaughtError: error => this.#violations.push(`a callback threw ${String(error)}`),
+          dial: machine.dialThrough(this.server.dial),
+          onUncaughtError: error => this.violations.push(`a callback threw ${String(error)}`),
         })
-        this.#clients.push(contestant.client)
+        this.clients.push(contestant.client)
         this.#contestants.push(contestant)
         return contestant
       } catch {
@@ -258,7 +235,7 @@ class Simulation {
     const pause = oneOf(random, [30, 120, 500])
     this.#note(`faults: ${injectors.map(([kind]) => kind).join(', ')}`)
     while (this.#injectsFaults) {
-      await this.#sleep(2 * pause * random())
+      await this.sleep(2 * pause * random())
       if (injectors.length === 0) continue
       const [kind, inject] = oneOf(random, injectors)
       const host = oneOf(random, this.#hosts)
@@ -276,7 +253,7 @@ class Simulation {
       const which = random()
       if (which < 0.7) machine.block('up')
       if (which > 0.3) machine.block('down')
-      void this.#sleep(ms).then(() => {
+      void this.sleep(ms).then(() => {
         machine.unblock()
         this.#recordReachable(contestant)
       })
@@ -284,36 +261,36 @@ class Simulation {
     stop: ({ machine, contestant }: Host, { ms }: FaultParameters) => {
       this.#recordUnreachable(contestant)
       machine.stop()
-      void this.#sleep(ms).then(() => {
+      void this.sleep(ms).then(() => {
         machine.resume()
         this.#recordReachable(contestant)
       })
     },
     hold: ({ contestant }: Host, { random, ms }: FaultParameters) => {
-      const fault = this.#server.faults.hold(oneOf(random, FAULT_KINDS), { session: contestant.client.sessionId })
+      const fault = this.server.faults.hold(oneOf(random, FAULT_KINDS), { session: contestant.client.sessionId })
       // If it is cleared before it happens, there is nothing to release.
       void fault.triggered.then(async () => {
         this.#recordUnreachable(contestant)
-        await this.#sleep(ms / 2)
+        await this.sleep(ms / 2)
         fault.release()
         this.#recordReachable(contestant)
       }, ignore)
     },
     drop: ({ contestant: { client } }: Host, { random }: FaultParameters) =>
-      void this.#server.faults.drop(oneOf(random, FAULT_KINDS), { session: client.sessionId }),
+      void this.server.faults.drop(oneOf(random, FAULT_KINDS), { session: client.sessionId }),
     ignore: ({ contestant: { client } }: Host, { random }: FaultParameters) => {
       const kind = oneOf(random, FAULT_KINDS)
-      if (kind !== 'event') this.#server.faults.ignore(kind, { session: client.sessionId })
+      if (kind !== 'event') this.server.faults.ignore(kind, { session: client.sessionId })
     },
     cutAfter: ({ contestant: { client } }: Host, { random }: FaultParameters) =>
-      this.#server.faults.cutAfter(Math.floor(200 * random()), { session: client.sessionId }),
+      this.server.faults.cutAfter(Math.floor(200 * random()), { session: client.sessionId }),
     throttle: ({ contestant: { client } }: Host, { random }: FaultParameters) => {
       const kind = oneOf(random, ['create', 'delete', 'exists', 'getChildren', 'getData', 'multi'] as const)
-      this.#server.faults.replace(kind, 'THROTTLEDOP', { session: client.sessionId })
+      this.server.faults.replace(kind, 'THROTTLEDOP', { session: client.sessionId })
     },
     expire: ({ contestant: { client } }: Host) => {
       this.#recorder.record({ is: 'killed', session: client.sessionId })
-      this.#server.expireSession(client.sessionId)
+      this.server.expireSession(client.sessionId)
     },
     close: ({ machine, contestant: { client } }: Host) => machine.run(() => void client.close()),
     deleteOne: (_: Host, { random }: FaultParameters) => {
@@ -336,17 +313,17 @@ class Simulation {
       if (node === undefined || this.#exhausted.has(node.czxid) || random() < 0.8) return
       this.#exhausted.add(node.czxid)
       try {
-        this.#server.setSequenceCounter(node.path, 0x7fff_ffff - Math.floor(5 * random()))
+        this.server.setSequenceCounter(node.path, 0x7fff_ffff - Math.floor(5 * random()))
       } catch {
         // An ensemble has no leader, or its leader has deleted the node already.
       }
     },
-    dropAll: () => this.#server.dropConnections(),
+    dropAll: () => this.server.dropConnections(),
     pause: (_: Host, { ms }: FaultParameters) => {
       for (const { contestant } of this.#hosts) this.#recordUnreachable(contestant)
-      this.#server.pause()
-      void this.#sleep(ms).then(() => {
-        this.#server.resume()
+      this.server.pause()
+      void this.sleep(ms).then(() => {
+        this.server.resume()
         for (const { contestant } of this.#hosts) this.#recordReachable(contestant)
       })
     },
@@ -356,7 +333,7 @@ class Simulation {
   #randomLockNode(random: Random, ...kinds: NodeKind['is'][]): { path: string; czxid: bigint } | undefined {
     const belongsToLock = (path: string) =>
       [...this.#locks.keys()].some(lock => path === lock || path.startsWith(`${lock}/`))
-    const all = [...this.#server.snapshot().nodes].filter(
+    const all = [...this.server.snapshot().nodes].filter(
       ([path, { kind }]) => kinds.includes(kind.is) && belongsToLock(path),
     )
     return oneOf(
@@ -376,8 +353,8 @@ class Simulation {
 
   #clearFaults(): void {
     this.#note('faults cleared')
-    this.#server.faults.clear()
-    this.#server.resume()
+    this.server.faults.clear()
+    this.server.resume()
     for (const { machine, contestant } of this.#hosts) {
       machine.unblock()
       machine.resume()
@@ -393,16 +370,7 @@ class Simulation {
   }
 
   #note(what: string | Event | Transaction): void {
-    this.#trace.push([this.#clock.now(), what])
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise(resolve => void this.#clock.setTimeout(resolve, ms))
-  }
-
-  /** Returns a new random source. Each user has its own, so that its draws do not affect those of the others. */
-  #newRandom(): Random {
-    return seededRandom(this.#seed + 7919 * this.#randomSources++)
+    this.#trace.push([this.clock.now(), what])
   }
 }
 

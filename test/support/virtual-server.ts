@@ -20,7 +20,7 @@ type Kind<S> = new (options?: VirtualOptions) => S
 export class VirtualServer implements AsyncDisposable {
   readonly #options: VirtualOptions
   readonly clients: Client[] = []
-  clock!: VirtualClock
+  clock = new VirtualClock()
   server!: Server
 
   constructor(options: VirtualOptions = {}) {
@@ -36,15 +36,18 @@ export class VirtualServer implements AsyncDisposable {
   /** Starts a server before each test of the suite, and closes it after the test. */
   static each<S extends VirtualServer>(this: Kind<S>, options?: VirtualOptions): S {
     const virtual = new this(options)
-    beforeEach(() => virtual.begin())
+    beforeEach(() => {
+      virtual.clock = new VirtualClock()
+      return virtual.begin()
+    })
     afterEach(() => virtual.close())
     return virtual
   }
 
-  async begin(): Promise<void> {
+  /** @param more options of the server */
+  async begin(more: ServerOptions = {}): Promise<void> {
     const { client: _client, line: _line, ...options } = this.#options
-    this.clock = new VirtualClock()
-    this.server = await Server.start({ listen: false, clock: this.clock, ...options })
+    this.server = await Server.start({ listen: false, clock: this.clock, ...options, ...more })
   }
 
   /** The options by which a client connects. */
