@@ -178,11 +178,18 @@ export const needsOf = (suite: string): readonly Need[] | undefined =>
   suite === 'test' ? [siteTools, zookeeper, jdk] : suites[suite]?.needs
 
 /**
- * Checks that the suite that runs has declared a need. The script `suite` says in the environment which one it is.
+ * Returns the suite that runs, or an empty string. The script `suite` says in the environment which one it is. Of the
+ * other scripts only `test` is a suite: `npm run bench` is not the suite `bench`.
+ */
+export const runningSuite = ({ SUITE: suite, npm_lifecycle_event: script }: NodeJS.ProcessEnv): string =>
+  suite ?? (script === 'test' ? script : '')
+
+/**
+ * Checks that the suite that runs has declared a need.
  * @throws Error that names the suite, if it has not
  */
-export function expectDeclared(need: Need, suite = process.env['SUITE'] ?? process.env['npm_lifecycle_event']): void {
-  if (needsOf(suite ?? '')?.includes(need) === false)
+export function expectDeclared(need: Need, suite = runningSuite(process.env)): void {
+  if (needsOf(suite)?.includes(need) === false)
     throw new Error(`${suite} needs ${need.name}: add it to the suite in environment/suites.ts`)
 }
 

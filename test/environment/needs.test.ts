@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { installTools } from '../../environment/installed-tools.ts'
 import { root, tmux, type Need } from '../../environment/needs.ts'
-import { announcement, expectDeclared, missingOf, needsOf } from '../../environment/suites.ts'
+import { announcement, expectDeclared, missingOf, needsOf, runningSuite } from '../../environment/suites.ts'
 
 const need = (given: Partial<Need>): Need => ({
   ...{ name: 'gcc', why: 'compiles', how: 'the Debian package build-essential, by apt-get', alternatives: 'none.' },
@@ -48,6 +48,12 @@ describe('what the suites install', () => {
     expect(() => expectDeclared(tmux, 'cli')).not.to.throw()
     expect(() => expectDeclared(tmux, 'a script that runs no tests')).not.to.throw()
     expect(() => expectDeclared(tmux, 'site')).to.throw('site needs tmux: add it to the suite')
+  })
+
+  it('is not checked in other scripts of package.json than the suites, whatever their names', () => {
+    const suites = ['test', 'suite', 'bench'].map(script => runningSuite({ npm_lifecycle_event: script }))
+    expect(suites).to.deep.equal(['test', '', ''])
+    expect(runningSuite({ npm_lifecycle_event: 'suite', SUITE: 'bench' })).to.equal('bench')
   })
 
   describe('with npm and apt-get that write down their calls,', () => {
