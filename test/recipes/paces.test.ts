@@ -1,6 +1,6 @@
 // Loops that go round at once, because of what a server or another client does each time: they pause, and go on.
 import { expect } from 'chai'
-import type { ObservedFrame } from '../../src/index.ts'
+import type { Client, ObservedFrame } from '../../src/index.ts'
 import {
   EphemeralMutex,
   LeaderElection,
@@ -10,6 +10,7 @@ import {
   ReadWriteLock,
   Semaphore,
   TicketMutex,
+  type Lock,
 } from '../../src/recipes/index.ts'
 import type { OperationName } from '../../src/server/control/faults.ts'
 import type { ServerErrorCode } from '../../src/protocol/index.ts'
@@ -35,6 +36,16 @@ const used =
   ({ other }: Scene) =>
     new Lock(other, PATH).use(() => undefined)
 
+/** Waits for a lock that another process holds until the wait ends. */
+const behindOne =
+  (make: (client: Client) => Lock): Loop['call'] =>
+  async ({ client, other }, signal) => {
+    const held = await make(other).acquire()
+    const outcome = await outcomeOf(make(client).acquire({ signal }))
+    await held.release()
+    return outcome
+  }
+
 const loops: Readonly<Record<string, Loop>> = {
   'lead() whose function returns at once': {
     call: ({ client }, signal) => new LeaderElection(client, PATH).lead(() => undefined, { signal }),
@@ -46,12 +57,7 @@ const loops: Readonly<Record<string, Loop>> = {
   'a Mutex whose node is deleted each time': {
     before: used(Mutex),
     deletes: /^\/recipe\/_c_/,
-    call: async ({ client, other }, signal) => {
-      const held = await new Mutex(other, PATH).acquire()
-      const outcome = await outcomeOf(new Mutex(client, PATH).acquire({ signal }))
-      await held.release()
-      return outcome
-    },
+    call: behindOne(client => new Mutex(client, PATH)),
   },
   'an EphemeralMutex whose node exists when it is created, and not when it is watched': {
     replies: { create2: 'NODEEXISTS' },
@@ -67,14 +73,22 @@ const loops: Readonly<Record<string, Loop>> = {
     replies: { create2: 'NONODE' },
     call: ({ client }, signal) => new TicketMutex(client, PATH).acquire({ signal }),
   },
+  'a TicketMutex whose numbers are used up, and whose last ticket is deleted before it is watched each time': {
+    before: used(TicketMutex),
+    replies: { create2: 'NODEEXISTS', multi: 'NOTEMPTY' },
+    call: ({ client }, signal) => new TicketMutex(client, PATH).acquire({ signal }),
+  },
+  'a Mutex whose predecessor exists when it is listed, and not when it is watched': {
+    replies: { getData: 'NONODE' },
+    call: behindOne(client => new Mutex(client, PATH)),
+  },
+  'a writer whose predecessor exists when it is listed, and not when it is watched': {
+    replies: { getData: 'NONODE' },
+    call: behindOne(client => new ReadWriteLock(client, PATH).writeLock),
+  },
   'a Semaphore whose gate is deleted each time': {
     deletes: /\/locks\//,
-    call: async ({ client, other }, signal) => {
-      const held = await new Semaphore(other, PATH, 1).acquire()
-      const outcome = await outcomeOf(new Semaphore(client, PATH, 1).acquire({ signal }))
-      await held.release()
-      return outcome
-    },
+    call: behindOne(client => new Semaphore(client, PATH, 1)),
   },
   'a MultiLock of which one lock is deleted each time': {
     deletes: /\/first\//,

@@ -204,6 +204,14 @@ const services = ({ closeLater }: Scene) => closeLater(new Services(PATH))
 /** The calls by name. The first word is the declaration. */
 export const publicCalls: Readonly<Record<string, PublicCall>> = {
   ...Object.fromEntries(Object.entries(locks).flatMap(([name, make]) => Object.entries(callsOfLock(name, make)))),
+  'TicketMutex.acquire of a lock that has no life': {
+    before: ({ other }) => other.create(PATH),
+    call: ({ client }, options) => new TicketMutex(client, PATH).acquire(options),
+  },
+  'TicketMutex.tryAcquire of a lock that the session has used': {
+    before: ({ client }) => new TicketMutex(client, PATH).use(() => undefined),
+    call: ({ client }, options) => new TicketMutex(client, PATH).tryAcquire(options),
+  },
   'TicketHeld.followsRelease': followsRelease(),
   'Semaphore.available': { call: ({ client }, options) => new Semaphore(client, PATH, 2).available(options) },
   revoke: {

@@ -118,6 +118,12 @@ const costs: Readonly<Record<string, Cost>> = {
     sends: 'exists | create2 getData',
     end: 'multi',
   },
+  'TicketMutex.acquire of a lock that has no life': {
+    first: 'getData getChildren2 | create2 | getData getChildren2 | multi | create2 getData',
+    sends: 'create2 getData',
+    end: 'multi',
+  },
+  'TicketMutex.tryAcquire of a lock that the session has used': { sends: 'exists | create2 getData', end: 'multi' },
   'TicketMutex.use': {
     first: 'getData getChildren2 | multi | create2 getData | exists | multi',
     sends: 'create2 getData | exists | multi',

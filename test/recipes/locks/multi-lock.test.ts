@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
 import { aclOf, openACL, perms } from '../../../src/index.ts'
 import { EphemeralMutex, MultiLock, Mutex, TicketMutex, type AcquireOptions } from '../../../src/recipes/index.ts'
-import { failureOf, trackSettled } from '../../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
 onBothServers('MultiLock', (fixture, { itInVirtualTime, itEverywhere }) => {
@@ -132,6 +132,25 @@ onBothServers('MultiLock', (fixture, { itInVirtualTime, itEverywhere }) => {
     expect(await fixture.ephemeralNodes()).to.have.members(held.held.map(({ path }) => path))
     await held.release()
   })
+
+  itInVirtualTime(
+    'rejects if one is lost while it waits for another, and a server refuses to delete a third',
+    async () => {
+      const [client, other] = [await fixture.open(), await fixture.open()]
+      const taken = await new Mutex(other, at('c')).acquire()
+      const multi = new MultiLock(['a', 'b', 'c'].map(name => new Mutex(client, at(name))))
+      const acquiring = outcomeOf(multi.acquire({ watchOwnNode: true }))
+      await fixture.until(async () => (await fixture.childPaths('/c')).length === 2)
+      await fixture.observer.setACL(at('b'), [aclOf('world', 'anyone', perms.all & ~perms.delete)])
+      const [first = ''] = await fixture.childPaths('/a')
+      await fixture.observer.delete(first)
+      expect(await acquiring).to.have.property('code', 'NOAUTH')
+      expect(await fixture.childPaths('/b')).to.have.length(1)
+      await taken.release()
+      await fixture.observer.setACL(at('b'), openACL)
+      await client.close()
+    },
+  )
 
   itInVirtualTime('is not granted with a lock that was lost while it waited for another', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]

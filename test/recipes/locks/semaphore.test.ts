@@ -280,6 +280,25 @@ onBothServers('Semaphore', (fixture, { itInVirtualTime, itEverywhere }) => {
     },
   )
 
+  itInVirtualTime(
+    'makes a waiter whose node at the gate is deleted queue again only when a server has deleted its lease',
+    async () => {
+      const [holder, client] = [await fixture.open(), await fixture.open()]
+      const held = await semaphoreOf(holder, 1).acquire()
+      const acquiring = semaphoreOf(client, 1).acquire()
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES)
+      const [, first] = await leases()
+      fixture.embedded.faults.replace('delete', 'THROTTLEDOP', { times: 3, session: client.sessionId })
+      await fixture.observer.delete((await gate())[0] ?? '')
+      await fixture.until(async () => !(await leases()).includes(first ?? ''))
+      await held.release()
+      const got = await acquiring
+      expect(await leases()).to.deep.equal([got.path])
+      await got.release()
+      expect(await leases()).to.deep.equal([])
+    },
+  )
+
   itInVirtualTime('creates a new lease for a waiter whose lease was deleted', async () => {
     const [holder, client] = [await fixture.open(), await fixture.open()]
     const held = await semaphoreOf(holder, 1).acquire()

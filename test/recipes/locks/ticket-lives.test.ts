@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Client, ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { TicketMutex, type Held } from '../../../src/recipes/index.ts'
-import { onRequest } from '../../support/sent-opcodes.ts'
+import { onRequest, opcodesInto } from '../../support/sent-opcodes.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -56,6 +56,19 @@ onBothServers('a life of a TicketMutex', (fixture, { itInVirtualTime, itEverywhe
     expect(second).not.to.equal(first)
     expect(await nameInData()).not.to.equal(name)
     expect(await children()).to.deep.equal([await nameInData()])
+  })
+
+  itInVirtualTime('has its tickets counted by a tryAcquire() that knows only the life before', async () => {
+    const sent: number[] = []
+    const client = await fixture.open({ onFrame: opcodesInto(sent) })
+    await useOnce(client)
+    await observer.delete(`${path}/${await nameInData()}`)
+    const held = await new TicketMutex(await fixture.open(), path).acquire()
+    sent.length = 0
+    expect(await new TicketMutex(client, path).tryAcquire()).to.equal(null)
+    expect(sent).not.to.include.oneOf([opcodes.create, opcodes.create2, opcodes.multi])
+    await held.release()
+    expect(await useOnce(client)).to.match(/t-0000000001$/)
   })
 
   itEverywhere('is begun once by sessions that need it at the same time', async () => {
