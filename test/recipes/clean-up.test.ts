@@ -159,10 +159,20 @@ onBothServers('the clean-up of a lock', (fixture, { itInVirtualTime, itEverywher
   itInVirtualTime('deletes the read node when a downgrade fails because exists() rejects with NOAUTH', async () => {
     const client = await fixture.open()
     const held = await new ReadWriteLock(client, path).writeLock.acquire()
-    fixture.embedded.faults.replace('exists', 'NOAUTH', { session: client.sessionId })
+    const { faults } = fixture.embedded
+    faults.replace('exists', 'NOAUTH', { session: client.sessionId })
+    faults.replace('delete', 'THROTTLEDOP', { session: client.sessionId })
     expect(await failureOf(held.downgrade())).to.have.property('code', 'NOAUTH')
     expect(await fixture.childPaths()).to.deep.equal([held.path])
     await held.release()
+  })
+
+  itInVirtualTime('is not needed by a downgrade whose read of the new node is throttled', async () => {
+    const client = await fixture.open()
+    const held = await new ReadWriteLock(client, path).writeLock.acquire()
+    fixture.embedded.faults.replace('exists', 'THROTTLEDOP', { times: 2, session: client.sessionId })
+    await (await held.downgrade()).release()
+    expect(await fixture.childPaths()).to.deep.equal([])
   })
 
   itInVirtualTime('cancels the timer of a pending retry when the session ends', async () => {

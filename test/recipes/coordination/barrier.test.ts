@@ -262,6 +262,18 @@ onBothServers('DoubleBarrier', (fixture, { itInVirtualTime, itEverywhere }) => {
     },
   )
 
+  itInVirtualTime('counts no node of two calls that failed before, although a server deletes it late', async () => {
+    const client = await fixture.open()
+    const barrier = new DoubleBarrier(client, fixture.path, 2)
+    const entering = failureOf(barrier.enter({ timeout: 10 }))
+    fixture.embedded.faults.replace('delete', 'THROTTLEDOP', { times: 10, session: client.sessionId })
+    await entering
+    for (const timeout of [10, 20])
+      expect(await failureOf(barrier.enter({ timeout }))).to.have.property('code', 'TIMEOUT')
+    await client.settled()
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
+  })
+
   itInVirtualTime('rejects with BADARGUMENTS if entered twice or left first', async () => {
     const client = await fixture.open()
     const barrier = new DoubleBarrier(client, fixture.path, 1)

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { HerdMutex, RecipeError, Mutex, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
+import { InProcessQueue } from '../../../src/recipes/locks/in-process-queue.ts'
 import { openACL, perms } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { seed } from '../../support/seeded-random.ts'
@@ -341,6 +342,15 @@ onBothServers('ReentrantMutex', (fixture, { itInVirtualTime, itEverywhere }) => 
       for (const held of both) await held.release()
     },
   )
+
+  itInVirtualTime('is registered for a session only while a call of it waits or holds the lock', async () => {
+    const client = await fixture.open()
+    const queue = () => InProcessQueue.of(client, fixture.path)
+    const held = await new ReentrantMutex(client, fixture.path).acquire()
+    expect(queue()).to.equal(queue())
+    await held.release()
+    expect(queue()).not.to.equal(queue())
+  })
 
   itInVirtualTime('queues local waiters and its old owner at the server again when it is lost', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
