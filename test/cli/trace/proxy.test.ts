@@ -1,10 +1,53 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { TraceProxy } from '../../../src/cli/trace/proxy.ts'
 import { heapInUse } from '../../support/garbage.ts'
 
+/** Starts a server, and a proxy before it. */
+async function startProxy(onSocket: (socket: Socket) => void) {
+  const target = createServer({ allowHalfOpen: true }, onSocket).listen(0, '127.0.0.1')
+  await once(target, 'listening')
+  const { port } = target.address() as AddressInfo
+  const local = { host: '127.0.0.1', port: 0 }
+  const proxy = await TraceProxy.start(local, { ...local, port }, () => () => undefined)
+  const close = async () => {
+    await proxy.close()
+    await once(target.close(), 'close')
+  }
+  return { proxy, close }
+}
+
+function deferredSocket() {
+  let resolve!: (socket: Socket) => void
+  const promise = new Promise<Socket>(each => (resolve = each))
+  return { promise, resolve }
+}
+
 describe('the proxy of zkwire trace', () => {
+  it('passes on the answer to a client that has ended its side, as nc does', async () => {
+    const { proxy, close } = await startProxy(socket => socket.resume().on('end', () => socket.end('imok')))
+    const socket = connect(proxy.address)
+    socket.end('ruok')
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).to.equal('imok')
+    await close()
+  })
+
+  for (const side of ['client', 'server'] as const)
+    it(`drops the other side if the ${side} drops its connection`, async () => {
+      const { promise: accepted, resolve } = deferredSocket()
+      const { proxy, close } = await startProxy(resolve)
+      const client = connect({ ...proxy.address, allowHalfOpen: true })
+      const sockets = { client, server: await accepted }
+      for (const each of Object.values(sockets)) each.resume().on('error', () => undefined)
+      const others = side === 'client' ? sockets.server : client
+      const closed = once(others, 'close')
+      sockets[side].resetAndDestroy()
+      await closed
+      await close()
+    })
+
   it('keeps nothing of a connection that has ended', async () => {
     const target = createServer(socket => socket.end()).listen(0, '127.0.0.1')
     await once(target, 'listening')
