@@ -1,6 +1,6 @@
 // Elections of an embedded ensemble as messages, and how a server catches up with its leader, in virtual time.
 import { expect } from 'chai'
-import type { MemberMessage } from '../../src/server/index.ts'
+import type { Member, MemberMessage } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
 import { ELECTION, TICK, UNAWARE, VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
@@ -49,6 +49,29 @@ describe('an election in an embedded ensemble', () => {
     const votes = messages.filter(each => each.kind === 'vote')
     expect(votes.filter(({ from, leader }) => from === 1 && leader === 1)).to.have.length(2)
     expect(votes.some(({ from, leader }) => from === 1 && leader === 3)).to.equal(true)
+  })
+
+  it('begins at one for a server that starts again, and the others answer with the epoch of their leader', async () => {
+    await start()
+    const { server, clock } = ensemble
+    await ensemble.leader.stop()
+    await clock.advance(ELECTION)
+    const [again] = ensemble.others.filter(({ mode }) => mode === 'stopped') as [Member]
+    await again.start()
+    await clock.advance(ELECTION)
+    const [other] = ensemble.others.filter(each => each !== again) as [Member]
+    await other.stop()
+    await clock.advance(TICK)
+    messages.length = 0
+    await other.start()
+    await clock.advance(ELECTION)
+    expect(other.mode).to.equal('follower')
+    const votes = messages.flatMap(each => (each.kind === 'vote' ? [each] : []))
+    const own = votes.filter(({ from }) => from === other.id).map(({ electionEpoch }) => electionEpoch)
+    expect(own[0]).to.equal(1)
+    const answers = votes.filter(({ to, state }) => to === other.id && state !== 'looking')
+    expect(new Set(answers.map(({ peerEpoch }) => peerEpoch))).to.deep.equal(new Set([server.leader?.epoch]))
+    expect(answers.map(({ state }) => state)).to.have.members(['leading', 'following'])
   })
 
   it('has no end for a server that is paused before its wait for a better vote has ended', async () => {

@@ -1,6 +1,6 @@
 // Sessions and locks in an embedded ensemble: they belong to all of its servers.
 import { expect } from 'chai'
-import type { Client, ConnectOptions } from '../../src/index.ts'
+import type { Client, ConnectOptions, Dial } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import type { Member } from '../../src/server/index.ts'
 import { abortOf, failureOf, trackSettled } from '../support/settled.ts'
@@ -55,6 +55,44 @@ describe('in an embedded ensemble', () => {
       const opening = [1, 2].map(() => ensemble.connectAt([follower], { session }))
       const clients = await ensemble.until(Promise.all(opening))
       expect(clients.filter(({ state }) => state === 'connected')).to.have.length(1)
+    })
+
+    it('is opened while another one is continued at the same server, each with its own answer of the leader', async () => {
+      const [follower, other] = ensemble.others
+      const moved = await ensemble.openAt([other])
+      follower.lag(50)
+      // The leader answers the second at once, and the first when its start is committed.
+      const opening = [
+        ensemble.connectAt([follower]),
+        ensemble.connectAt([follower], { session: sessionOf(moved) }),
+      ] as const
+      const startedAt = ensemble.clock.now()
+      const [opened, continued] = await ensemble.until(Promise.all(opening))
+      expect(ensemble.clock.now() - startedAt).to.be.at.most(200)
+      expect(continued.sessionId).to.equal(moved.sessionId)
+      expect([opened, continued].map(({ stats }) => stats.connects)).to.deep.equal([1, 1])
+      expect(opened.sessionId).not.to.equal(moved.sessionId)
+    })
+
+    it('is not kept alive by a request to a follower that was cut off then, and follows again much later', async () => {
+      const [lonely] = ensemble.others
+      let isGone = false
+      const dial: Dial = (address, handler) => {
+        if (!isGone) return ensemble.server.dial(address, handler)
+        queueMicrotask(() => handler.closed())
+        return { write: () => undefined, destroy: () => undefined }
+      }
+      const client = await ensemble.openAt([lonely], { sessionTimeout: 20_000, dial })
+      lonely.cutOff()
+      await ensemble.clock.advance(TICK)
+      await client.exists('/')
+      isGone = true
+      await ensemble.clock.advance(9 * TICK)
+      lonely.heal()
+      await ensemble.clock.advance(12 * TICK)
+      expect(lonely.mode).to.equal('follower')
+      expect(ensemble.leader.snapshot().sessions.map(({ id }) => id)).to.deep.equal([])
+      await ensemble.until(client.close())
     })
 
     it('is closed by close() through a follower, with its nodes', async () => {
