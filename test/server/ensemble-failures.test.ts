@@ -75,6 +75,18 @@ describe('an embedded ensemble that fails', () => {
       expect(other.snapshot().sessions.map(each => each.isConnected)).to.deep.equal([true])
     })
 
+    it('lets the leader step down at a whole tick only, as ZooKeeper does', async () => {
+      const { server, clock } = await start()
+      const old = ensemble.leader
+      // Half a tick after the last whole one.
+      await clock.advance(3 * TICK)
+      for (const each of ensemble.others) each.cutOff()
+      await clock.advance(UNAWARE + TICK / 4)
+      expect(old.mode).to.equal('leader')
+      await clock.advance(TICK / 2)
+      expect([old.mode, server.leader]).to.deep.equal(['looking', undefined])
+    })
+
     it('lets the leader step down if no majority is left, and serve again after the cuts', async () => {
       const { server } = await start()
       const client = await ensemble.openAt(server.members, { sessionTimeout: 20_000 })
