@@ -80,7 +80,7 @@ onBothServers('Sessions', (fixture, sentences) => {
     expect(sessions.status.state).to.equal('idle')
   })
 
-  itEverywhere('rejects withLock() with TIMEOUT if the lock is taken, and does not limit its function', async () => {
+  itInVirtualTime('rejects withLock() with TIMEOUT if the lock is taken, and does not limit its function', async () => {
     const sessions = open()
     const waiting = await sessions.withLock(mutex, { timeout: 10_000 }, async () => {
       const taken = failureOf(sessions.withLock(mutex, { timeout: 2000 }, () => 'never'))

@@ -8,7 +8,7 @@ import { until } from '../../environment/until.ts'
 
 describe('limits and arguments:', function () {
   this.timeout(30_000)
-  const proxied = behindProxy()
+  const proxied = behindProxy({ sessionTimeout: 30_000, attemptTimeout: 10_000 })
 
   it('an oversize request is rejected by the client and does not affect other requests', async () => {
     const { proxy, client, path } = proxied

@@ -14,16 +14,16 @@ export interface BehindProxy {
   open: (options?: ConnectOptions) => Promise<Client>
 }
 
-/** The session timeout of these clients, in milliseconds. */
+/** The session timeout of these clients in milliseconds, unless a suite or a test gives another. */
 export const PROXIED_TIMEOUT = 2000
 
 let run = 0
 
 /** Must be called inside a suite. The fields of the returned object are set before each test. */
-export function behindProxy(): BehindProxy {
+export function behindProxy(ofSuite?: ConnectOptions): BehindProxy {
   const all = {} as BehindProxy
   all.open = options =>
-    connect(all.proxy.connectString, { sessionTimeout: PROXIED_TIMEOUT, attemptTimeout: 1000, ...options })
+    connect(all.proxy.connectString, { sessionTimeout: PROXIED_TIMEOUT, attemptTimeout: 1000, ...ofSuite, ...options })
   before(async () => {
     all.server = await sharedServer()
   })
