@@ -42,9 +42,10 @@ describe('the proxy of zkwire trace', () => {
       const sockets = { client, server: await accepted }
       for (const each of Object.values(sockets)) each.resume().on('error', () => undefined)
       const others = side === 'client' ? sockets.server : client
-      const closed = once(others, 'close')
+      const ended = once(others, 'end')
       sockets[side].resetAndDestroy()
-      await closed
+      await ended
+      others.destroy()
       await close()
     })
 
