@@ -34,7 +34,7 @@ class Stage extends VirtualServer {
 
   override async begin(): Promise<void> {
     await super.begin()
-    this.machine = new Machine(this.clock, () => 0.999)
+    this.machine = new Machine(this.clock, { roundTrip: ROUND_TRIP })
   }
 
   override async close(): Promise<void> {

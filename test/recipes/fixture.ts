@@ -3,6 +3,7 @@
 import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions, type Dial } from '../../src/index.ts'
 import type { Server } from '../../src/server/index.ts'
+import { Machine } from '../simulation/machine.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../../environment/until.ts'
 import { Sessions } from './sessions.ts'
@@ -143,13 +144,9 @@ export class Fixture {
     return { faultyDial, client: await this.open({ dial: faultyDial.dial }) }
   }
 
-  readonly #slowDial: Dial = (address, handler) => {
+  get #slowDial(): Dial {
     const { clock, server } = this.#embedded
-    const transport = server.dial(address, handler)
-    return {
-      write: bytes => void clock.setTimeout(() => transport.write(bytes), 20),
-      destroy: () => transport.destroy(),
-    }
+    return new Machine(clock, { roundTrip: 40 }).dialThrough(server.dial)
   }
 
   /** Ends a session at the server. */

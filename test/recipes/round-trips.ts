@@ -8,8 +8,6 @@ import { VirtualServer } from '../support/virtual-server.ts'
 const ROUND_TRIP = 10
 /** The session timeout of all clients, in round trips. */
 export const SESSION_TIMEOUT = 4000
-/** Makes a Machine delay every packet by half a round trip. */
-const always = () => 0.999
 
 /** Queues for something. LeaderElection is one by its `campaign`. */
 type Queueing = (options?: { signal?: AbortSignal }) => Promise<Held>
@@ -32,7 +30,7 @@ export class DistantServer extends VirtualServer {
   }
 
   override get options(): ConnectOptions {
-    return { ...super.options, dial: new Machine(this.clock, always).dialThrough(this.server.dial) }
+    return { ...super.options, dial: new Machine(this.clock, { roundTrip: ROUND_TRIP }).dialThrough(this.server.dial) }
   }
 
   /** Lets this many round trips pass. */

@@ -4,8 +4,8 @@ import type { Client, ObservedFrame } from '../../src/index.ts'
 import { explain } from '../../src/protocol/index.ts'
 import { Mutex, Queue, type QueueItem } from '../../src/recipes/index.ts'
 import type { Member } from '../../src/server/index.ts'
+import { Machine } from '../simulation/machine.ts'
 import { failureOf, trackSettled } from '../support/settled.ts'
-import { slowLine } from '../support/slow-line.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
 import { VirtualServer } from '../support/virtual-server.ts'
 
@@ -353,7 +353,7 @@ describe('a session asks the leader', () => {
       const [refusing, other] = ensemble.others
       const client = await ensemble.openAt([refusing, other], {
         sessionTimeout: T,
-        dial: slowLine(ensemble.clock, ensemble.server.dial, 10_000),
+        dial: new Machine(ensemble.clock, { bandwidth: 80_000 }).dialThrough(ensemble.server.dial),
       })
       const held = await ensemble.until(new Mutex(client, '/lock').acquire())
       refusing.faults.replace(kind, code, { times: Infinity })

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { Cache, LeaderElection, Mutex, Queue } from '../../src/recipes/index.ts'
-import { slowLine } from '../support/slow-line.ts'
+import { Machine } from '../simulation/machine.ts'
 import { VirtualServer } from '../support/virtual-server.ts'
 
 const T = 2000
@@ -133,7 +133,7 @@ describe('the own load of a session on a slow line', () => {
   async function run(role: string, load: string, waitFirst = 0): Promise<number> {
     const client = { random: () => 0.5, sessionTimeout: T }
     await using virtual = await VirtualServer.start({ tickTime: T / 4, client, line: T })
-    const dial = slowLine(virtual.clock, virtual.server.dial, RATE)
+    const dial = new Machine(virtual.clock, { bandwidth: 8 * RATE }).dialThrough(virtual.server.dial)
     const [slow, other] = [await virtual.open({ dial }), await virtual.open()]
     const end = await virtual.until((roles[role] as (typeof roles)[string])({ client: slow, other }))
     const begin = await virtual.until((loads[load] as (typeof loads)[string])({ client: slow, other }))

@@ -1,24 +1,38 @@
 // A simulated machine: its process can be paused, and its network to the server can be slow, blocked or cut. Time is
 // virtual, and randomness is reproducible by a seed.
+import { LineTiming, type Line } from '../../bench/harness/line-timing.ts'
 import { Process } from '../../site/world/process.ts'
 import type { Clock, Dial, Transport, TransportHandler } from '../../src/index.ts'
+import type { Random } from '../support/seeded-random.ts'
 
 export type Direction = 'up' | 'down'
 
-/** The latency of a packet, ms: at most 5, but up to 200 for one packet in twenty. */
-const latency = (random: () => number) => Math.ceil(random() < 0.05 ? 200 * random() : 5 * random())
+export interface MachineOptions extends Partial<Omit<Line, 'jitter'>> {
+  /** Draws what each packet takes longer, ms: at most 5, but up to 200 for one packet in twenty. Default: nothing. */
+  readonly random?: Random
+}
+
+const jitter = (random: Random) => Math.ceil(random() < 0.05 ? 200 * random() : 5 * random())
+
+/** The bytes of so many milliseconds arrive together if the line has a bandwidth. */
+const SLICE = 20
 
 /** A machine, which is also the clock of the process that runs on it. */
 export class Machine extends Process {
-  readonly #random: () => number
+  /** A change applies to the packets that are sent later. */
+  readonly line: Line
+  readonly #random: Random
   readonly #connections = new Set<SimulatedConnection>()
   readonly #blocked = new Set<Direction>()
+  readonly #lossy = new Set<Direction>()
   /** Packets that have arrived and have not been delivered to the process yet. */
   readonly #arrivals: (() => void)[] = []
 
-  constructor(clock: Clock, random: () => number) {
+  constructor(clock: Clock, { random = () => 0, ...line }: MachineOptions = {}) {
     super(clock)
     this.#random = random
+    // One, because `jitter` draws milliseconds.
+    this.line = { roundTrip: 0, jitter: 1, bandwidth: Infinity, ...line }
   }
 
   /**
@@ -39,13 +53,23 @@ export class Machine extends Process {
     this.#blocked.add(direction)
   }
 
+  /** Loses the bytes of all packets in these directions until {@link unblock}, although connections can be opened. */
+  lose(...directions: readonly Direction[]): void {
+    for (const direction of directions) this.#lossy.add(direction)
+  }
+
   unblock(): void {
     this.#blocked.clear()
+    this.#lossy.clear()
     for (const connection of this.#connections) connection.flush()
   }
 
   isBlocked(direction: Direction): boolean {
     return this.#blocked.has(direction)
+  }
+
+  isLossy(direction: Direction): boolean {
+    return this.#lossy.has(direction)
   }
 
   /** Ends all connections. Each end is notified at a different time, and packets in flight may be lost. */
@@ -75,19 +99,19 @@ class SimulatedConnection implements Transport {
   readonly #down: Channel
   #serverSide: Transport | undefined
 
-  constructor(machine: Machine, clock: Clock, random: () => number, handler: TransportHandler, over: () => void) {
+  constructor(machine: Machine, clock: Clock, random: Random, handler: TransportHandler, over: () => void) {
     this.#machine = machine
     this.#handler = handler
     this.#onClosed = over
-    this.#up = new Channel(clock, random, () => machine.isBlocked('up'))
-    this.#down = new Channel(clock, random, () => machine.isBlocked('down'))
+    this.#up = new Channel(clock, random, machine, 'up')
+    this.#down = new Channel(clock, random, machine, 'down')
   }
 
   open(dial: (near: TransportHandler) => Transport): void {
     this.#up.send(() => {
       this.#serverSide = dial({
         opened: () => this.#down.send(() => this.#machine.receive(() => this.#handler.opened())),
-        received: chunk => this.#down.send(() => this.#machine.receive(() => this.#handler.received(chunk))),
+        received: chunk => this.#down.carry(chunk, bytes => this.#machine.receive(() => this.#handler.received(bytes))),
         closed: () => {
           this.#up.close()
           this.#down.send(() => this.#close())
@@ -97,8 +121,7 @@ class SimulatedConnection implements Transport {
   }
 
   write(bytes: Uint8Array): void {
-    const copy = Buffer.from(bytes)
-    this.#up.send(() => this.#serverSide?.write(copy))
+    this.#up.carry(bytes, some => this.#serverSide?.write(some))
   }
 
   destroy(): void {
@@ -126,33 +149,50 @@ class SimulatedConnection implements Transport {
   }
 }
 
-/** One direction of a connection: it delivers in order, after a random latency. */
+/** One direction of a connection: it delivers in order, when the line has carried the packet. */
 class Channel {
   readonly #clock: Clock
-  readonly #random: () => number
-  readonly #isBlocked: () => boolean
-  /** Packets whose latency has passed and that are not delivered yet. */
+  readonly #random: Random
+  readonly #machine: Machine
+  readonly #direction: Direction
+  readonly #timing: LineTiming
+  /** Packets that the line has carried and that are not delivered yet. */
   readonly #queue: (() => void)[] = []
-  #lastAt = 0
   #isClosed = false
 
-  constructor(clock: Clock, random: () => number, isBlocked: () => boolean) {
+  constructor(clock: Clock, random: Random, machine: Machine, direction: Direction) {
     this.#clock = clock
     this.#random = random
-    this.#isBlocked = isBlocked
+    this.#machine = machine
+    this.#direction = direction
+    this.#timing = new LineTiming(machine.line, () => jitter(random))
   }
 
-  send(deliver: () => void): void {
+  carry(bytes: Uint8Array, deliver: (bytes: Buffer) => void): void {
+    if (this.#machine.isLossy(this.#direction)) return
+    const size = Math.ceil((this.#machine.line.bandwidth * SLICE) / 8000)
+    // The sender may use its buffer again.
+    const copy = Buffer.from(bytes)
+    for (let at = 0; at === 0 || at < copy.length; at += size) {
+      const slice = copy.subarray(at, at + size)
+      this.send(() => deliver(slice), slice.length)
+    }
+  }
+
+  send(deliver: () => void, bytes = 0): void {
     if (this.#isClosed) return
-    this.#lastAt = Math.max(this.#lastAt, this.#clock.now() + latency(this.#random))
-    this.#clock.setTimeout(() => {
-      this.#queue.push(deliver)
-      this.flush()
-    }, this.#lastAt - this.#clock.now())
+    const now = this.#clock.now()
+    this.#clock.setTimeout(
+      () => {
+        this.#queue.push(deliver)
+        this.flush()
+      },
+      this.#timing.arrival(now, bytes) - now,
+    )
   }
 
   flush(): void {
-    while (!this.#isBlocked() && !this.#isClosed) {
+    while (!this.#machine.isBlocked(this.#direction) && !this.#isClosed) {
       const deliver = this.#queue.shift()
       if (deliver === undefined) return
       deliver()
@@ -172,7 +212,7 @@ class Channel {
         this.close()
         onClosed()
       },
-      latency(this.#random) + 10 * this.#random(),
+      jitter(this.#random) + 10 * this.#random(),
     )
   }
 }

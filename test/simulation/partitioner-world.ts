@@ -66,7 +66,7 @@ class World extends RandomWorld {
     this.#items = Array.from({ length: 1 + Math.floor(8 * this.#random()) }, (_, i) => `item/${i}`)
     this.#hosts = Array.from({ length: 2 + Math.floor(4 * this.#random()) }, (_, i) => ({
       id: `host-${i}`,
-      machine: new Machine(this.clock, this.newRandom()),
+      machine: new Machine(this.clock, { random: this.newRandom() }),
       stop: new AbortController(),
       ended: Promise.resolve(),
       isRunning: false,

@@ -162,7 +162,7 @@ class Simulation extends RandomWorld {
 
   async #openHost(): Promise<Host> {
     const random = this.newRandom()
-    const machine = new Machine(this.clock, random)
+    const machine = new Machine(this.clock, { random })
     return { machine, random, contestant: await this.#openSession(machine, random) }
   }
 

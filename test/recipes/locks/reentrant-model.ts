@@ -30,7 +30,7 @@ export async function simulateReentrantMutex(seed: number): Promise<{ holds: num
   try {
     const running = Array.from({ length: SESSIONS }, async (_, i) => {
       const random = seededRandom(seed + 7919 * (i + 1))
-      const machine = new Machine(clock, random)
+      const machine = new Machine(clock, { random })
       const dial = machine.dialThrough(server.dial)
       const client = await connect(server.connectString, { clock: machine, random, dial })
       clients.push(client)
