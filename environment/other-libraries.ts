@@ -30,11 +30,11 @@ export const CURATOR_JARS = ['client', 'framework', 'recipes']
   .concat('jackson-annotations', 'metrics-core', 'snappy-java')
   .map(jar)
 
-export const DISCOVERY_JAR = jar('curator-x-discovery')
-
-export async function provideDiscovery(): Promise<void> {
+/** Installs Curator and its service discovery. Resolves with the jars of both. */
+export async function provideDiscovery(): Promise<string[]> {
   await provideCurator()
   await ensureInstalled(curatorDiscovery)
+  return [...CURATOR_JARS, jar('curator-x-discovery')]
 }
 
 /** Installs Curator if it is missing. Call it outside a test's timeout. */

@@ -86,12 +86,12 @@ export const suites: Readonly<Record<string, Suite>> = {
   },
   versions: {
     about: 'the client and all recipes on each version of ZooKeeper',
-    needs: [zookeeper, jdk, curator, kazoo, ...Object.values(zookeeperVersions)],
+    needs: [zookeeper, jdk, curator, curatorDiscovery, kazoo, ...Object.values(zookeeperVersions)],
     ...mocha(['test/versions']),
   },
   cli: {
     about: 'the program zkwire as a process of its own, on both servers',
-    needs: [zookeeper, jdk, curator, kazoo, tcpdump, tshark, tmux, ...shells],
+    needs: [zookeeper, jdk, curator, curatorDiscovery, kazoo, tcpdump, tshark, tmux, ...shells],
     needsDist: true,
     ...mocha(['test/cli/process'], ...sharedServer),
   },

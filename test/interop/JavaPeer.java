@@ -5,8 +5,10 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.atomic.AtomicValue;
@@ -24,11 +26,24 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.framework.recipes.nodes.GroupMember;
 import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.curator.x.discovery.ServiceDiscovery;
+import org.apache.curator.x.discovery.ServiceDiscoveryBuilder;
+import org.apache.curator.x.discovery.ServiceInstance;
+import org.apache.curator.x.discovery.ServiceProvider;
+import org.apache.curator.x.discovery.UriSpec;
+import org.apache.curator.x.discovery.details.JsonInstanceSerializer;
 import org.apache.zookeeper.recipes.lock.WriteLock;
 
 public class JavaPeer {
+    /** The payload of an instance, as Spring Cloud's ZookeeperInstance is. */
+    public static class Payload {
+        public String text;
+        public int weight;
+    }
+
     private static CuratorFramework client;
     private static final Map<String, InterProcessLock> locks = new HashMap<>();
     private static final Map<String, InterProcessReadWriteLock> pairs = new HashMap<>();
@@ -38,6 +53,10 @@ public class JavaPeer {
     private static final Map<String, Selector> selectors = new HashMap<>();
     private static final Map<String, DistributedDoubleBarrier> doubleBarriers = new HashMap<>();
     private static final Map<String, WriteLock> writeLocks = new HashMap<>();
+    private static final Map<String, GroupMember> groups = new HashMap<>();
+    private static final Map<String, ServiceDiscovery<Payload>> discoveries = new HashMap<>();
+    private static final Map<String, ServiceInstance<Payload>> instances = new HashMap<>();
+    private static final Map<String, ServiceProvider<Payload>> providers = new HashMap<>();
     private static final CountDownLatch revoked = new CountDownLatch(1);
 
     public static void main(String[] args) throws Exception {
@@ -99,11 +118,51 @@ public class JavaPeer {
                 doubleBarriers.put(path, new DistributedDoubleBarrier(client, path, Integer.parseInt(argument)));
                 return Boolean.toString(doubleBarriers.get(path).enter(10, TimeUnit.SECONDS));
             case "leave":
-                return Boolean.toString(doubleBarriers.get(path).leave(10, TimeUnit.SECONDS));
+                if (!kind.equals("group")) return Boolean.toString(doubleBarriers.get(path).leave(10, TimeUnit.SECONDS));
+                groups.remove(path).close();
+                return "left";
             case "leads":
                 return Boolean.toString(latches.get(path).hasLeadership());
             case "leader":
                 return latch(path).getLeader().getId();
+            case "join":
+                String[] idAndData = (argument + " ").split(" ", -1);
+                GroupMember member = new GroupMember(client, path, idAndData[0], idAndData[1].getBytes(StandardCharsets.UTF_8));
+                groups.put(path, member);
+                member.start();
+                return "joined";
+            case "members":
+                return new TreeMap<>(groups.get(path).getCurrentMembers()).entrySet().stream()
+                    .map(each -> each.getKey() + "=" + new String(each.getValue(), StandardCharsets.UTF_8))
+                    .collect(Collectors.joining(","));
+            case "setData":
+                groups.get(path).setThisData(argument.getBytes(StandardCharsets.UTF_8));
+                return "set";
+            case "register":
+                Payload payload = new Payload();
+                payload.text = argument;
+                payload.weight = 3;
+                ServiceInstance<Payload> instance = ServiceInstance.<Payload>builder().name(kind).id("java").address("10.0.0.1")
+                    .port(8080).payload(payload).uriSpec(new UriSpec("{scheme}://{address}:{port}")).build();
+                instances.put(kind, instance);
+                discovery(path).registerService(instance);
+                return Long.toString(instance.getRegistrationTimeUTC());
+            case "unregister":
+                discovery(path).unregisterService(instances.remove(kind));
+                return "unregistered";
+            case "names":
+                return discovery(path).queryForNames().stream().sorted().collect(Collectors.joining(","));
+            case "instances":
+                return discovery(path).queryForInstances(kind).stream().map(JavaPeer::describe).sorted().collect(Collectors.joining(","));
+            case "choose":
+                ServiceProvider<Payload> provider = providers.get(path + kind);
+                if (provider == null) {
+                    provider = discovery(path).serviceProviderBuilder().serviceName(kind).build();
+                    provider.start();
+                    providers.put(path + kind, provider);
+                }
+                ServiceInstance<Payload> chosen = provider.getInstance();
+                return chosen == null ? "none" : describe(chosen);
             default:
                 throw new IllegalArgumentException(command);
         }
@@ -258,5 +317,22 @@ public class JavaPeer {
         var method = InterProcessMutex.class.getDeclaredMethod("getLockPath");
         method.setAccessible(true);
         return (String) method.invoke(mutex);
+    }
+
+    private static String describe(ServiceInstance<Payload> instance) {
+        Payload payload = instance.getPayload();
+        return instance.getId() + " " + instance.buildUriSpec() + " " + instance.getServiceType() + " " + instance.getSslPort() + " "
+            + instance.isEnabled() + " " + (payload == null ? "null" : payload.text + "*" + payload.weight);
+    }
+
+    private static ServiceDiscovery<Payload> discovery(String path) throws Exception {
+        ServiceDiscovery<Payload> discovery = discoveries.get(path);
+        if (discovery == null) {
+            discovery = ServiceDiscoveryBuilder.builder(Payload.class).client(client).basePath(path)
+                .serializer(new JsonInstanceSerializer<>(Payload.class)).build();
+            discovery.start();
+            discoveries.put(path, discovery);
+        }
+        return discovery;
     }
 }

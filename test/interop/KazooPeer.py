@@ -14,6 +14,7 @@ locks = {}
 queues = {}
 double_barriers = {}
 elections = {}
+parties = {}
 
 
 class SharedLock(Lock):
@@ -50,6 +51,13 @@ def double_barrier(path, count):
     if path not in double_barriers:
         double_barriers[path] = client.DoubleBarrier(path, int(count))
     return double_barriers[path]
+
+
+def party(kind, path, identifier=None):
+    if (kind, path) not in parties:
+        make = {"party": client.Party, "shallowParty": client.ShallowParty}[kind]
+        parties[kind, path] = make(path, identifier)
+    return parties[kind, path]
 
 
 class Leading:
@@ -106,9 +114,17 @@ def execute(command, kind="", path="", argument=""):
     if command == "enter":
         double_barrier(path, argument).enter()
         return str(double_barrier(path, argument).participating).lower()
-    if command == "leave":
+    if command == "leave" and kind == "":
         double_barrier(path, argument).leave()
         return "true"
+    if command == "join":
+        party(kind, path, argument).join()
+        return "joined"
+    if command == "members":
+        return ",".join(sorted(party(kind, path)))
+    if command == "leave":
+        parties.pop((kind, path)).leave()
+        return "left"
     if command == "acquire" and kind == "election":
         elections[path] = Leading(path)
         return "leading"

@@ -9,7 +9,7 @@ import { seededRandom } from '../../environment/seeded-random.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { Holders, ours, type Contender } from './contender.ts'
 import { provide } from './fixture.ts'
-import { curatorMembers, curators, goZooKeeper, kazooMembers, kazoos, type Library, type Peer } from './peers.ts'
+import { curators, goZooKeeper, kazoos, type Library, type Peer } from './peers.ts'
 
 /** The longest that the server grants. No session may end here: two peers could hold its lock then. */
 const sessionTimeout = 10_000
@@ -137,9 +137,9 @@ for (const library of [...curators, ...kazoos, goZooKeeper])
     })
   })
 
-for (const [library, dialect] of [
-  ...curatorMembers.map(each => [each, 'curator'] as const),
-  ...kazooMembers.map(each => [each, 'party'] as const),
+for (const [library, dialect, kind] of [
+  ...curators.map(each => [each, 'curator', 'group'] as const),
+  ...kazoos.map(each => [each, 'party', 'party'] as const),
 ])
   describe(`a group with ${library.name}, whose connections and ours are cut,`, () => {
     const all = Cuts.with(library)
@@ -147,9 +147,7 @@ for (const [library, dialect] of [
     it('loses no member, and all members see each other at the end', async () => {
       const groups = all.clients.map((_, i) => new Membership(all.path, { id: `ours-${i}`, dialect }))
       await Promise.all(groups.map((group, i) => group.start(all.clients[i] as Client)))
-      // The kind is the member's id with Curator, and the class with kazoo.
-      const ask = (command: string) => (peer: Peer, i: number) =>
-        peer.ask(command, dialect === 'curator' ? `theirs-${i}` : dialect, all.path, `theirs-${i}`)
+      const ask = (command: string) => (peer: Peer, i: number) => peer.ask(command, kind, all.path, `theirs-${i}`)
       await Promise.all(all.peers.map(ask('join')))
       const ids = ['ours-0', 'ours-1', 'theirs-0', 'theirs-1']
       const seen = async () => [

@@ -3,35 +3,35 @@ import { expect } from 'chai'
 import { Membership, Services, uriOf } from '../../src/recipes/index.ts'
 import { until } from '../../environment/until.ts'
 import { describeInterop, SHORT } from './fixture.ts'
-import { curatorMembers, kazooMembers, type Peer } from './peers.ts'
+import { curators, kazoos, type Peer } from './peers.ts'
 
 interface Payload {
   '@class': string
   text: string
   weight: number
 }
-const CLASS = 'MembersPeer$Payload'
+const CLASS = 'JavaPeer$Payload'
 
-describeInterop('groups and services with', curatorMembers, all => {
-  const theirMembers = () => all.peer.ask('members', '', all.path)
+describeInterop('groups and services with', curators, all => {
+  const theirMembers = () => all.peer.ask('members', 'group', all.path)
 
   it('GroupMember and Membership see each other, with their data', async () => {
     await using group = new Membership(all.path, { id: 'ours', data: 'one' })
     await group.start(all.client)
-    await all.peer.ask('join', 'theirs', all.path, 'host-1')
+    await all.peer.ask('join', 'group', all.path, 'theirs host-1')
     const ourMembers = () => group.members.map(({ id, data }) => `${id}=${data?.toString()}`).join()
     await until(() => ourMembers() === 'ours=one,theirs=host-1')
     await until(async () => (await theirMembers()) === 'ours=one,theirs=host-1')
     await group.setData('two')
-    await all.peer.ask('setData', '', all.path, 'host-2')
+    await all.peer.ask('setData', 'group', all.path, 'host-2')
     await until(() => ourMembers() === 'ours=two,theirs=host-2')
     await until(async () => (await theirMembers()) === 'ours=two,theirs=host-2')
-    await all.peer.ask('leave', '', all.path)
+    await all.peer.ask('leave', 'group', all.path)
     await until(() => ourMembers() === 'ours=two')
-    await all.peer.ask('join', 'theirs', all.path, 'host-2')
+    await all.peer.ask('join', 'group', all.path, 'theirs host-2')
     await group.close()
     await until(async () => (await theirMembers()) === 'theirs=host-2')
-    await all.peer.ask('leave', '', all.path)
+    await all.peer.ask('leave', 'group', all.path)
   })
 
   it('ServiceDiscovery finds our instances, and its provider chooses them', async () => {
@@ -92,7 +92,7 @@ describeInterop('groups and services with', curatorMembers, all => {
   })
 })
 
-describeInterop('groups with', kazooMembers, all => {
+describeInterop('groups with', kazoos, all => {
   for (const dialect of ['party', 'shallowParty'] as const)
     it(`${dialect === 'party' ? 'Party' : 'ShallowParty'} and Membership see each other`, async () => {
       const ask = (peer: Peer | undefined, command: string, argument = '') =>

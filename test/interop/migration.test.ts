@@ -12,7 +12,7 @@ import { freePort } from '../../environment/free-port.ts'
 import { installTools } from '../../environment/installed-tools.ts'
 import { javaCommand } from '../../environment/java-program.ts'
 import { nodeClients, nodeZooKeeperClient, PYTHON, root, type NpmTools } from '../../environment/needs.ts'
-import { CURATOR_JARS, DISCOVERY_JAR, provideDiscovery, provideKazoo } from '../../environment/other-libraries.ts'
+import { provideDiscovery, provideKazoo } from '../../environment/other-libraries.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { readDocument, writeScript } from '../support/document.ts'
@@ -111,10 +111,10 @@ const origins: readonly Origin[] = [
     ...{ page: 'docs/from-curator.md', language: 'java' },
     lock: { heading: 'InterProcessMutex', dialect: 'curator' },
     prepare: async (blocks, connectString) => {
-      await provideDiscovery()
+      const jars = await provideDiscovery()
       const file = join(folderOf('docs/from-curator.md'), 'Before.java')
       writeFileSync(file, javaProgram(blocks, connectString))
-      const [java, ...args] = await javaCommand(pathToFileURL(file), { jars: [...CURATOR_JARS, DISCOVERY_JAR] })
+      const [java, ...args] = await javaCommand(pathToFileURL(file), { jars })
       const silent = '-Dorg.slf4j.simpleLogger.defaultLogLevel=off'
       return blocks.map((_, i) => [java, silent, ...args, String(i)] as const)
     },

@@ -2,9 +2,6 @@
 import { fileURLToPath } from 'node:url'
 import { JavaProgram, type JavaProgramOptions } from '../../environment/java-program.ts'
 import {
-  CURATOR_JARS,
-  DISCOVERY_JAR,
-  provideCurator,
   provideDiscovery,
   provideGoProgram,
   provideKazoo,
@@ -56,8 +53,6 @@ export class Peer {
 }
 
 export interface PeerOptions {
-  /** The name of a program of this folder, without its extension. Default: the one with locks. */
-  program?: string
   /** In milliseconds. Default: 6000. */
   sessionTimeout?: number
 }
@@ -70,9 +65,9 @@ export interface Library {
   language: 'Java' | 'Python' | 'Go'
   /** Installs the library. */
   provide: () => Promise<StartPeer>
-  /** What its default program calls its lock, and the dialect of a Mutex that shares it. */
+  /** What its program calls its lock, and the dialect of a Mutex that shares it. */
   lock: { kind: string; dialect: DialectName }
-  /** What its default program calls a counter, and the format of a Counter that shares it. */
+  /** What its program calls a counter, and the format of a Counter that shares it. */
   counter?: { kind: string; format: CounterFormat }
   /** True if the tests do without it on a machine that cannot have it. They say so. */
   isOptional?: boolean
@@ -86,28 +81,23 @@ const argumentsOf = (connectString: string, { sessionTimeout = 6000 }: PeerOptio
 const java =
   (given: JavaProgramOptions): StartPeer =>
   async (connectString, options) => {
-    const source = fileOf(`${options?.program ?? 'JavaPeer'}.java`)
-    return new Peer(await JavaProgram.start(source, { ...given, args: argumentsOf(connectString, options) }))
+    const args = argumentsOf(connectString, options)
+    return new Peer(await JavaProgram.start(fileOf('JavaPeer.java'), { ...given, args }))
   }
 
 const program = (command: string, ...args: string[]) => Promise.resolve(new Peer(new SubprocessRpc(command, args)))
 
 const python =
   ([command, ...args]: Python): StartPeer =>
-  (connectString, options) => {
-    const source = fileURLToPath(fileOf(`${options?.program ?? 'KazooPeer'}.py`))
-    return program(command, ...args, source, ...argumentsOf(connectString, options))
-  }
+  (connectString, options) =>
+    program(command, ...args, fileURLToPath(fileOf('KazooPeer.py')), ...argumentsOf(connectString, options))
 
 export const curator: Library = {
   name: 'Curator',
   language: 'Java',
   lock: { kind: 'mutex', dialect: 'curator' },
   counter: { kind: 'long', format: 'int64' },
-  provide: async () => {
-    await provideCurator()
-    return java({ jars: CURATOR_JARS })
-  },
+  provide: async () => java({ jars: await provideDiscovery() }),
 }
 
 export const kazoo: Library = {
@@ -148,23 +138,3 @@ export const goZooKeeper: Library = {
 
 export const curators: readonly Library[] = [curator, newestCurator]
 export const kazoos: readonly Library[] = [kazoo, newestKazoo]
-
-/** The same library, whose peers have groups and services instead of locks. */
-const withMembers = (library: Library): Library => ({
-  ...library,
-  provide: async () => {
-    const start = await library.provide()
-    return (connectString, options) => start(connectString, { ...options, program: 'MembersPeer' })
-  },
-})
-
-const curatorWithDiscovery: Library = {
-  ...curator,
-  provide: async () => {
-    await provideDiscovery()
-    return java({ jars: [...CURATOR_JARS, DISCOVERY_JAR] })
-  },
-}
-
-export const curatorMembers: readonly Library[] = [curatorWithDiscovery, newestCurator].map(withMembers)
-export const kazooMembers: readonly Library[] = kazoos.map(withMembers)
