@@ -30,21 +30,28 @@ export class Channel {
     this.#options = options
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   /** True if anything but pings is on its way. */
   get isBusy(): boolean {
     return this.#packets.some(({ frames }) => frames.length === 0 || frames.some(({ kind }) => kind !== 'ping'))
   }
 
-  /** @param frames the frames that the packet contains */
-  send(deliver: () => void, frames: readonly LoggedFrame[] = []): void {
+  /**
+   * @param frames the frames that the packet contains
+   * @param latency at least that of the packet before, less the time since then
+   */
+  send(deliver: () => void, frames: readonly LoggedFrame[] = [], latency = LATENCY): void {
     const { clock, now } = this.#options
     if (this.#isClosed) return lose(frames, now())
-    for (const frame of frames) frame.arrivesAt = now() + LATENCY
+    for (const frame of frames) frame.arrivesAt = now() + latency
     this.#packets.push({ deliver, frames })
     clock.setTimeout(() => {
       this.#due++
       this.flush()
-    }, LATENCY)
+    }, latency)
   }
 
   /** Delivers what is due. */

@@ -1,6 +1,7 @@
 // A simulated machine: its process can be paused, and its network to the server can be slow, blocked or cut. Time is
 // virtual, and randomness is reproducible by a seed.
 import { LineTiming, type Line } from '../../bench/harness/line-timing.ts'
+import { Channel } from '../../site/world/channel.ts'
 import { Process } from '../../site/world/process.ts'
 import type { Clock, Dial, Transport, TransportHandler } from '../../src/index.ts'
 import type { Random } from '../support/seeded-random.ts'
@@ -95,26 +96,26 @@ class SimulatedConnection implements Transport {
   readonly #machine: Machine
   readonly #handler: TransportHandler
   readonly #onClosed: () => void
-  readonly #up: Channel
-  readonly #down: Channel
+  readonly #up: Way
+  readonly #down: Way
   #serverSide: Transport | undefined
 
   constructor(machine: Machine, clock: Clock, random: Random, handler: TransportHandler, over: () => void) {
     this.#machine = machine
     this.#handler = handler
     this.#onClosed = over
-    this.#up = new Channel(clock, random, machine, 'up')
-    this.#down = new Channel(clock, random, machine, 'down')
+    this.#up = new Way(clock, random, machine, 'up')
+    this.#down = new Way(clock, random, machine, 'down')
   }
 
   open(dial: (near: TransportHandler) => Transport): void {
-    this.#up.send(() => {
+    this.#up.pass(() => {
       this.#serverSide = dial({
-        opened: () => this.#down.send(() => this.#machine.receive(() => this.#handler.opened())),
+        opened: () => this.#down.pass(() => this.#machine.receive(() => this.#handler.opened())),
         received: chunk => this.#down.carry(chunk, bytes => this.#machine.receive(() => this.#handler.received(bytes))),
         closed: () => {
           this.#up.close()
-          this.#down.send(() => this.#close())
+          this.#down.pass(() => this.#close())
         },
       })
     })
@@ -126,7 +127,7 @@ class SimulatedConnection implements Transport {
 
   destroy(): void {
     this.#down.close()
-    this.#up.send(() => {
+    this.#up.pass(() => {
       this.#serverSide?.destroy()
       this.#onClosed()
     })
@@ -149,66 +150,45 @@ class SimulatedConnection implements Transport {
   }
 }
 
-/** One direction of a connection: it delivers in order, when the line has carried the packet. */
-class Channel {
+/** One direction of a connection: a channel with the line's latency. */
+class Way extends Channel {
   readonly #clock: Clock
   readonly #random: Random
-  readonly #machine: Machine
-  readonly #direction: Direction
+  readonly #line: Line
   readonly #timing: LineTiming
-  /** Packets that the line has carried and that are not delivered yet. */
-  readonly #queue: (() => void)[] = []
-  #isClosed = false
+  readonly #isLossy: () => boolean
 
   constructor(clock: Clock, random: Random, machine: Machine, direction: Direction) {
+    super({ clock, now: () => clock.now(), isBlocked: () => machine.isBlocked(direction) })
     this.#clock = clock
     this.#random = random
-    this.#machine = machine
-    this.#direction = direction
+    this.#line = machine.line
     this.#timing = new LineTiming(machine.line, () => jitter(random))
+    this.#isLossy = () => machine.isLossy(direction)
   }
 
   carry(bytes: Uint8Array, deliver: (bytes: Buffer) => void): void {
-    if (this.#machine.isLossy(this.#direction)) return
-    const size = Math.ceil((this.#machine.line.bandwidth * SLICE) / 8000)
+    if (this.#isLossy()) return
+    const size = Math.ceil((this.#line.bandwidth * SLICE) / 8000)
     // The sender may use its buffer again.
     const copy = Buffer.from(bytes)
     for (let at = 0; at === 0 || at < copy.length; at += size) {
       const slice = copy.subarray(at, at + size)
-      this.send(() => deliver(slice), slice.length)
+      this.pass(() => deliver(slice), slice.length)
     }
   }
 
-  send(deliver: () => void, bytes = 0): void {
-    if (this.#isClosed) return
+  pass(deliver: () => void, bytes = 0): void {
+    if (this.isClosed) return
     const now = this.#clock.now()
-    this.#clock.setTimeout(
-      () => {
-        this.#queue.push(deliver)
-        this.flush()
-      },
-      this.#timing.arrival(now, bytes) - now,
-    )
-  }
-
-  flush(): void {
-    while (!this.#machine.isBlocked(this.#direction) && !this.#isClosed) {
-      const deliver = this.#queue.shift()
-      if (deliver === undefined) return
-      deliver()
-    }
-  }
-
-  /** Drops all packets from now on. */
-  close(): void {
-    this.#isClosed = true
+    this.send(deliver, [], this.#timing.arrival(now, bytes) - now)
   }
 
   /** Closes the channel after a random delay and calls `onClosed`. */
   closeLater(onClosed: () => void): void {
     this.#clock.setTimeout(
       () => {
-        if (this.#isClosed) return
+        if (this.isClosed) return
         this.close()
         onClosed()
       },
