@@ -109,6 +109,8 @@ export class Trial {
   readonly #unarmed = new Map<Copy, (() => void)[]>()
   #found: Found | undefined
   #lastToken: bigint | undefined
+  /** How many entries are not judged yet. */
+  #unjudged = 0
   #grants = 0
   #handovers = 0
 
@@ -494,10 +496,12 @@ export class Trial {
     )
     // The line of a copy that has left was written before, and may still be in its pipe. Between two timers, all pipes are read.
     const { clock } = this.#options
+    this.#unjudged++
     clock.setTimeout(() => clock.setTimeout(() => this.#judge(copy, overtaken), 1), 1)
   }
 
   #judge(copy: Copy, overtaken: Copy | undefined): void {
+    this.#unjudged--
     const other = this.#copies.find(each => each !== copy && each.state === 'holding')
     if (copy.state !== 'holding') return
     if (other === undefined) {
@@ -588,11 +592,13 @@ export class Trial {
       signal.throwIfAborted()
       if (this.#found !== undefined) throw this.#found
       this.#releaseWhatBlocks(clock.now() - since)
-      if (condition()) {
+      // The holder must not leave before the entry of another copy is judged, or two holders are not seen.
+      const isJudged = this.#unjudged === 0
+      if (isJudged && condition()) {
         if (otherwise !== undefined) this.#slowest = Math.max(this.#slowest, (clock.now() - since) / ms)
         return
       }
-      if (clock.now() >= until) {
+      if (isJudged && clock.now() >= until) {
         if (otherwise === undefined) return
         throw otherwise()
       }
