@@ -29,7 +29,7 @@ const WRONG: readonly Case[] = [
   {
     title: 'a waiter that enters when its predecessor is gone, without a look at the queue (kazoo)',
     program: () => wrongPython('no-recheck'),
-    options: ['--faults', 'expire', '--trials', '3'],
+    options: ['--faults', 'expire', '--trials', '8'],
     kinds: ['overlap', 'order'],
   },
   {
