@@ -77,13 +77,6 @@ export const recipes: readonly PlantedBug[] = [
     to: 'const transaction = this.#client.transaction()',
   },
   {
-    file: 'src/recipes/data/lease.ts',
-    caughtBy: 'test/recipes/data/lease.test.ts',
-    bug: 'the lock of a lease stays after the lease was acquired',
-    from: 'await held.release()\n',
-    to: '',
-  },
-  {
     file: 'src/recipes/data/marked-multi.ts',
     caughtBy: 'test/recipes/data/shared-value.test.ts',
     bug: 'a server that lags behind hides the marker',
@@ -110,13 +103,6 @@ export const recipes: readonly PlantedBug[] = [
     bug: 'consume() keeps an item taken after its function has failed',
     from: 'await item.release().catch(nothing)\n',
     to: '',
-  },
-  {
-    file: 'src/recipes/data/shared-value.ts',
-    caughtBy: 'test/recipes/data/shared-value.test.ts',
-    bug: 'a marker is left after each update',
-    from: 'this.#last.then(() => marked.remove())',
-    to: 'this.#last',
   },
   {
     file: 'src/recipes/data/shared-value.ts',
