@@ -53,7 +53,12 @@ def wait(own):
         if MISTAKE == "herd":
             if own != min(zk.retry(zk.get_children, LOCK, lambda event: changed.set()), key=lambda name: name[-10:]):
                 changed.wait()
-        elif zk.retry(zk.exists, LOCK + "/" + names[at - 1], lambda event: (events.append(event.type), changed.set())):
+        else:
+            try:
+                # exists() would leave a watch on a node that is gone already.
+                zk.retry(zk.get, LOCK + "/" + names[at - 1], lambda event: (events.append(event.type), changed.set()))
+            except NoNodeError:
+                continue
             changed.wait()
             if MISTAKE == "no-recheck" and events == [EventType.DELETED]:
                 return
