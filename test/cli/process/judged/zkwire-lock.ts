@@ -9,7 +9,8 @@ let current: Client | undefined
 
 async function client(): Promise<Client> {
   if (current !== undefined) return current
-  const zk = await connect(ZK_HOSTS, { sessionTimeout: 10_000 })
+  // An attempt that is given up may leave a session, and the judge then misses its close: a busy server answers late.
+  const zk = await connect(ZK_HOSTS, { sessionTimeout: 10_000, attemptTimeout: 30_000 })
   zk.on('state', state => {
     if (state !== 'expired') return
     console.log('lost')
