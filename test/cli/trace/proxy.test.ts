@@ -5,7 +5,7 @@ import { TraceProxy } from '../../../src/cli/trace/proxy.ts'
 import { heapInUse } from '../../support/garbage.ts'
 
 /** Starts a server, and a proxy before it. */
-async function startProxy(onSocket: (socket: Socket) => void) {
+async function startProxy(onSocket?: (socket: Socket) => void) {
   const target = createServer({ allowHalfOpen: true }, onSocket).listen(0, '127.0.0.1')
   await once(target, 'listening')
   const { port } = target.address() as AddressInfo
@@ -15,13 +15,7 @@ async function startProxy(onSocket: (socket: Socket) => void) {
     await proxy.close()
     await once(target.close(), 'close')
   }
-  return { proxy, close }
-}
-
-function deferredSocket() {
-  let resolve!: (socket: Socket) => void
-  const promise = new Promise<Socket>(each => (resolve = each))
-  return { promise, resolve }
+  return { target, proxy, close }
 }
 
 describe('the proxy of zkwire trace', () => {
@@ -36,12 +30,13 @@ describe('the proxy of zkwire trace', () => {
 
   for (const side of ['client', 'server'] as const)
     it(`drops the other side if the ${side} drops its connection`, async () => {
-      const { promise: accepted, resolve } = deferredSocket()
-      const { proxy, close } = await startProxy(resolve)
+      const { target, proxy, close } = await startProxy()
+      const accepted = once(target, 'connection') as Promise<[Socket]>
       const client = connect({ ...proxy.address, allowHalfOpen: true })
-      const sockets = { client, server: await accepted }
+      const [server] = await accepted
+      const sockets = { client, server }
       for (const each of Object.values(sockets)) each.resume().on('error', () => undefined)
-      const others = side === 'client' ? sockets.server : client
+      const others = side === 'client' ? server : client
       const ended = once(others, 'end')
       sockets[side].resetAndDestroy()
       await ended
@@ -50,14 +45,7 @@ describe('the proxy of zkwire trace', () => {
     })
 
   it('keeps nothing of a connection that has ended', async () => {
-    const target = createServer(socket => socket.end()).listen(0, '127.0.0.1')
-    await once(target, 'listening')
-    const { port } = target.address() as AddressInfo
-    const proxy = await TraceProxy.start(
-      { host: '127.0.0.1', port: 0 },
-      { host: '127.0.0.1', port },
-      () => () => undefined,
-    )
+    const { proxy, close } = await startProxy(socket => socket.resume().end())
     const forward = async (count: number) => {
       for (let i = 0; i < count; i++) {
         const socket = connect(proxy.address).resume()
@@ -69,8 +57,6 @@ describe('the proxy of zkwire trace', () => {
     const before = heapInUse()
     await forward(300)
     expect((heapInUse() - before) / 300, 'bytes of a connection').to.be.below(5000)
-    await proxy.close()
-    target.close()
-    await once(target, 'close')
+    await close()
   })
 })
