@@ -107,6 +107,11 @@ export const suites: Readonly<Record<string, Suite>> = {
     needsDist: true,
     ...mocha(['test/docs'], '--config', '.mocharc.json', '--parallel', '--jobs', '3'),
   },
+  harness: {
+    about: 'what the tests share: real servers, the needs of the suites, the check for open resources',
+    needs: [zookeeper],
+    ...mocha(['test/environment', 'test/support'], ...sharedServer),
+  },
   browser: {
     about: 'the report of the benchmark, in Chromium',
     needs: [zookeeper, chromium],
@@ -175,7 +180,7 @@ export const suites: Readonly<Record<string, Suite>> = {
 
 /** Returns the needs of a suite, or of `npm test`; undefined if there is no such suite. */
 export const needsOf = (suite: string): readonly Need[] | undefined =>
-  suite === 'test' ? [siteTools, zookeeper, jdk] : suites[suite]?.needs
+  suite === 'test' ? [zookeeper, jdk] : suites[suite]?.needs
 
 /**
  * Returns the suite that runs, or an empty string. The script `suite` says in the environment which one it is. Of the
