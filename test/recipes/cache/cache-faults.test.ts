@@ -6,6 +6,7 @@ import { Cache, RecipeError, type CacheOptions } from '../../../src/recipes/inde
 import { failureOf } from '../../support/settled.ts'
 import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { onBothServers } from '../fixture.ts'
+import { openACLWithout } from '../public-calls.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
 
 onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere }) => {
@@ -132,6 +133,41 @@ onBothServers('Cache under faults', (fixture, { itInVirtualTime, itEverywhere })
       expect(client.stats.connects).to.equal(connects)
       await fixture.observer.setData(`${fixture.path}/large`, 'small')
       await fixture.until(() => cache.size === 4)
+    },
+  )
+
+  for (const kind of ['addWatch', 'getData', 'getChildren', 'exists'] as const)
+    itInVirtualTime(`ends with the error of ${kind} if a server without persistent watches refuses it`, async () => {
+      const thrown: unknown[] = []
+      const client = await fixture.open({ onUncaughtError: error => thrown.push((error as ZooKeeperError).code) })
+      const { faults } = fixture.embedded
+      const each = { session: client.sessionId, times: Infinity }
+      if (kind !== 'addWatch') faults.replace('addWatch', 'UNIMPLEMENTED', each)
+      faults.replace(kind, 'SYSTEMERROR', each)
+      // exists() watches a root that is missing, after the cache is ready.
+      await using cache = tree.open(client, {}, kind === 'exists' ? `${fixture.path}/missing` : fixture.path)
+      await fixture.until(() => cache.state === 'closed')
+      expect(thrown).to.deep.equal(['SYSTEMERROR'])
+      faults.clear()
+    })
+
+  itInVirtualTime(
+    'reads a hidden node once, although exists() finds it, at a server without persistent watches',
+    async () => {
+      const sent: number[] = []
+      const client = await fixture.open({ onFrame: opcodesInto(sent) })
+      fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', { session: client.sessionId, times: Infinity })
+      await fixture.observer.setACL(fixture.path, openACLWithout(perms.read))
+      await using cache = tree.open(client)
+      await fixture.sleep(1000)
+      expect([...cache.hidden.keys()]).to.deep.equal([fixture.path])
+      expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal([
+        opcodes.addWatch,
+        opcodes.getData,
+        opcodes.exists,
+      ])
+      fixture.embedded.faults.clear()
+      await fixture.observer.setACL(fixture.path, openACL)
     },
   )
 
