@@ -10,8 +10,9 @@ import { end, keeps, PATH, publicCalls, Stage, type PublicCall } from './public-
 
 /** Locks have tests of their own with a fault at each step: faults.test.ts. */
 const isOfLock = (name: string) =>
-  /^(EphemeralMutex|HerdMutex|Mutex|Semaphore|TicketMutex)\.|^\w+\.(contenders|tryAcquire|use)( behind|$)/.test(name) &&
-  !/^(Lease|Semaphore\.available)/.test(name)
+  /^((EphemeralMutex|HerdMutex|Mutex|Semaphore|TicketMutex)\.\w+|\w+\.(contenders|tryAcquire|use))( behind|$)/.test(
+    name,
+  ) && !/^(Lease|Semaphore\.available)/.test(name)
 
 const calls: Readonly<Record<string, PublicCall>> = {
   ...Object.fromEntries(Object.entries(publicCalls).filter(([name]) => !isOfLock(name))),

@@ -29,6 +29,7 @@ import {
   type TicketHeld,
   type WaitOptions,
 } from '../../src/recipes/index.ts'
+import type { Server } from '../../src/server/index.ts'
 import { VirtualServer } from '../support/virtual-server.ts'
 import { turns } from '../support/turns.ts'
 import { abortOf, outcomeOf } from '../support/settled.ts'
@@ -41,6 +42,7 @@ export interface Scene {
   client: Client
   /** The session of another process. */
   other: Client
+  server: Server
   /** Closes the object at the end of the scene. */
   closeLater: <T extends { close(): Promise<void> }>(object: T) => T
 }
@@ -63,7 +65,7 @@ export class Stage extends VirtualServer {
     const stage = await Stage.start()
     const client = await stage.open({ dial: through(stage.server.dial), ...options })
     const closeLater: Scene['closeLater'] = object => (stage.#objects.push(object), object)
-    stage.scene = { client, other: await stage.open(others), closeLater }
+    stage.scene = { client, other: await stage.open(others), server: stage.server, closeLater }
     return stage
   }
 
@@ -152,6 +154,16 @@ function waiting(make: Make, call: (lock: Lock | MultiLock, options: WaitOptions
   }
 }
 
+/** The next ticket gets a number that can repeat, so the contender begins another life of the lock. */
+async function useUpTickets({ other, server }: Scene): Promise<void> {
+  await new TicketMutex(other, PATH).use(() => undefined)
+  const { children } = await other.getChildren(PATH)
+  for (const life of children) server.setSequenceCounter(`${PATH}/${life}`, 0x7fff_ffff)
+}
+
+/** A semaphore that creates the node above its gate before it enters that. */
+const withACL = (client: Client) => new Semaphore(client, PATH, 1, { acl: openACL })
+
 /** The lock is released before, because a holder's session also asks the leader. */
 function followsRelease(): PublicCall {
   let held: TicketHeld | undefined
@@ -212,6 +224,16 @@ export const publicCalls: Readonly<Record<string, PublicCall>> = {
     before: ({ client }) => new TicketMutex(client, PATH).use(() => undefined),
     call: ({ client }, options) => new TicketMutex(client, PATH).tryAcquire(options),
   },
+  'TicketMutex.acquire of a lock whose numbers are used up': {
+    before: useUpTickets,
+    call: ({ client }, options) => new TicketMutex(client, PATH).acquire(options),
+  },
+  'TicketMutex.tryAcquire of a lock whose numbers are used up': {
+    before: useUpTickets,
+    call: ({ client }, options) => new TicketMutex(client, PATH).tryAcquire(options),
+  },
+  'Semaphore.acquire with an ACL': { call: ({ client }, options) => withACL(client).acquire(options) },
+  'Semaphore.tryAcquire with an ACL': { call: ({ client }, options) => withACL(client).tryAcquire(options) },
   'TicketHeld.followsRelease': followsRelease(),
   'Semaphore.available': { call: ({ client }, options) => new Semaphore(client, PATH, 2).available(options) },
   revoke: {

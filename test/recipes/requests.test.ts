@@ -124,6 +124,30 @@ const costs: Readonly<Record<string, Cost>> = {
     end: 'multi',
   },
   'TicketMutex.tryAcquire of a lock that the session has used': { sends: 'exists | create2 getData', end: 'multi' },
+  'TicketMutex.acquire of a lock whose numbers are used up': {
+    first: 'getData getChildren2 | create2 getData | delete | multi | getData getChildren2 | create2 getData',
+    sends: 'create2 getData',
+    end: 'multi',
+  },
+  'TicketMutex.tryAcquire of a lock whose numbers are used up': {
+    first:
+      'getData getChildren2 | exists | create2 getData | delete | multi | getData getChildren2 | exists | create2 getData',
+    sends: 'exists | create2 getData',
+    end: 'multi',
+  },
+  'Semaphore.acquire with an ACL': {
+    first:
+      'createContainer | create2 getChildren2 | createContainer createContainer create2 getChildren2 | exists | create2 getChildren2 | createContainer createContainer create2 getChildren2 | removeWatches delete',
+    sends: 'createContainer | create2 getChildren2 | exists | create2 getChildren2 | removeWatches delete',
+    end: 'delete',
+  },
+  'Semaphore.tryAcquire with an ACL': {
+    first:
+      'getChildren2 | createContainer | getChildren2 | create2 getChildren2 | createContainer createContainer create2 getChildren2 | exists | create2 getChildren2 | createContainer createContainer create2 getChildren2 | removeWatches delete',
+    sends:
+      'getChildren2 | createContainer | getChildren2 | create2 getChildren2 | exists | create2 getChildren2 | removeWatches delete',
+    end: 'delete',
+  },
   'TicketMutex.use': {
     first: 'getData getChildren2 | multi | create2 getData | exists | multi',
     sends: 'create2 getData | exists | multi',

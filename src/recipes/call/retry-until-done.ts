@@ -24,6 +24,5 @@ export async function retryUntilDone<T>(
       if (!isCode(error, ...TEMPORARY)) throw error
     }
     await pauseAfter(client, refusals, signal)
-    signal?.throwIfAborted()
   }
 }

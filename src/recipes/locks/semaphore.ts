@@ -216,8 +216,8 @@ export class Semaphore extends Lock {
   /** Creates the node above the gate and the permits. They give their ACL to their directories only. */
   async #ensurePath(signal: AbortSignal): Promise<void> {
     const { client, acl } = this.#queue
-    const ensure = () => ensureDirectory(client, parentOf(this.#queue.directory), { mode: 'container', acl, signal })
-    if (acl !== undefined) await client.retry(ensure, { signal })
+    if (acl === undefined) return
+    await ensureDirectory(client, parentOf(this.#queue.directory), { mode: 'container', acl, signal })
   }
 
   /** Takes a permit as {@link #takePermit}, and leaves the gate. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { HerdMutex, RecipeError, Mutex, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
@@ -7,7 +8,8 @@ import { InProcessQueue } from '../../../src/recipes/locks/in-process-queue.ts'
 import { openACL, perms } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { seed } from '../../support/seeded-random.ts'
-import { failureOf, trackSettled } from '../../support/settled.ts'
+import { end } from '../public-calls.ts'
+import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { opcodesInto } from '../../support/sent-opcodes.ts'
 import { onBothServers } from '../fixture.ts'
 import { simulateReentrantMutex } from './reentrant-model.ts'
@@ -396,6 +398,27 @@ onBothServers('ReentrantMutex', (fixture, { itInVirtualTime, itEverywhere }) => 
       await (await again).release()
     },
   )
+
+  for (const what of ['cancelled', 'lost'])
+    itInVirtualTime(
+      `lets no other call of its owner enter a lock that is ${what} at the moment of its grant`,
+      async () => {
+        const lock = new ReentrantMutex(await fixture.open({ sessionTimeout: 10_000 }), fixture.path)
+        const stop = new AbortController()
+        const onGrant = () => {
+          unsubscribe('zkwire:acquire', onGrant)
+          if (what === 'cancelled') stop.abort()
+          else fixture.stall(60_000)
+        }
+        subscribe('zkwire:acquire', onGrant)
+        const first = outcomeOf(lock.acquire({ owner: 'me', signal: stop.signal }))
+        const second = await lock.acquire({ owner: 'me' })
+        expect(second.signal.aborted).to.equal(false)
+        const third = await lock.acquire({ owner: 'me' })
+        expect(third.token).to.equal(second.token)
+        for (const outcome of [await first, second, third]) await end(outcome)
+      },
+    )
 
   describe('with byContext', () => {
     itInVirtualTime('is acquired again by nested functions of the callback at any depth', async () => {
