@@ -1,5 +1,6 @@
 // Elections of an embedded ensemble as messages, and how a server catches up with its leader, in virtual time.
 import { expect } from 'chai'
+import { INIT_LIMIT } from '../../src/server/ensemble/leading.ts'
 import type { Member, MemberMessage } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
 import { ELECTION, TICK, UNAWARE, VirtualEnsemble } from '../support/virtual-ensemble.ts'
@@ -221,4 +222,59 @@ describe('an election in an embedded ensemble', () => {
         await ensemble.close()
       }
     })
+})
+
+/** What happens to one server. Each lasts until it is undone, or is over at once. */
+const disturbances: Readonly<Record<string, (member: Member) => unknown>> = {
+  'is stopped': member => member.stop(),
+  'is stopped and started': member => Promise.all([member.stop(), member.start()]),
+  'is cut off': member => member.cutOff(),
+  'is cut off and healed': member => {
+    member.cutOff()
+    member.heal()
+  },
+  'is paused': member => member.pause(),
+  'is paused and resumed': member => {
+    member.pause()
+    member.resume()
+  },
+}
+
+/** In the exchange of votes, at the end of the wait for a better one, and at each message to the new leader and from it. */
+const MOMENTS = [0, 1, 2, 3, 5, ...Array.from({ length: 14 }, (_, i) => ELECTION / (WAY / 2) + i)].map(
+  i => i * (WAY / 2),
+)
+
+describe('an election in an embedded ensemble is over soon', () => {
+  for (const [what, disturb] of Object.entries(disturbances))
+    for (const which of ['favourite', 'other voter', 'observer'] as const) {
+      const lasts = !/started$|healed$|resumed$/.test(what)
+      // A server that others have elected, and then do not reach, is waited for.
+      const isAwaited = which === 'favourite' && /(stopped and started|off|paused)$/.test(what)
+      const ms = (isAwaited ? INIT_LIMIT * UNAWARE : 0) + 2 * TICK
+      it(`if the ${which} ${what}, at whatever moment, and then all servers serve again`, async () => {
+        await using ensemble = await VirtualEnsemble.start({ observers: 1 })
+        const { server, clock } = ensemble
+        for (const member of server.members) member.lag(WAY / 2)
+        const modes = (but?: Member) => server.members.filter(each => each !== but).map(({ mode }) => mode)
+        const whole = ['follower', 'follower', 'leader', 'observer']
+        for (const moment of isAwaited ? MOMENTS.filter((_, i) => i % 3 === 0) : MOMENTS) {
+          const [favourite, voter] = ensemble.others
+          const target = { favourite, 'other voter': voter, observer: server.members[3] as Member }[which]
+          void server.elect(favourite)
+          await clock.advance(moment)
+          await disturb(target)
+          await clock.advance(ms)
+          if (lasts) {
+            const others = whole.toSpliced(whole.indexOf(which === 'observer' ? 'observer' : 'follower'), 1)
+            expect(modes(target), `after ${moment} ms`).to.have.members(others)
+            await target.start()
+            target.heal()
+            target.resume()
+            await clock.advance(TICK)
+          }
+          expect(modes(), `after ${moment} ms`).to.have.members(whole)
+        }
+      })
+    }
 })
