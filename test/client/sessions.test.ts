@@ -159,6 +159,28 @@ onBothServers('Sessions', (fixture, sentences) => {
     expect(await waiting).to.match(/-lock-0000000002$/)
   })
 
+  for (const [what, code, message] of [
+    ['the lock', 'TIMEOUT', /./],
+    ['a session', 'CONNECTIONLOSS', /there was no session within 10000 ms/],
+  ] as const)
+    itInVirtualTime(`limits the wait of withLock() for ${what} in the next session by the same timeout`, async () => {
+      const faultyDial = new FaultyDial(fixture.server.dial)
+      const sessions = open({ dial: faultyDial.dial })
+      const other = await mutex(fixture.observer).acquire()
+      await sessions.whenReady()
+      const failing = failureOf(sessions.withLock(mutex, { timeout: 10_000 }, () => 'never'))
+      const time = timeOf(failing)
+      await fixture.sleep(2_000)
+      if (what === 'a session') faultyDial.refuse()
+      else await sessions.use({}, client => fixture.expire(client))
+      const error = await failing
+      expect(await time).to.equal(10_000)
+      expect(error).to.have.property('code', code)
+      expect((error as Error).message).to.match(message)
+      faultyDial.accept()
+      await other.release()
+    })
+
   for (const [stall, isSame] of [
     [5_000, true],
     [13_000, true],
@@ -336,6 +358,9 @@ onBothServers('Sessions', (fixture, sentences) => {
     await sessions.use({}, client => void (closing = client.close()))
     await sessions.whenReady({ timeout: 100 })
     await closing
+    await sessions.use({}, client => void (closing = client.close()))
+    await fixture.sleep(10_000)
+    expect(sessions.status.state, 'while no call needs a session').to.equal('idle')
   })
 
   itInVirtualTime('refuses new calls at close(), waits for those in hand, and then closes the session', async () => {

@@ -5,14 +5,19 @@ import {
   Barrier,
   Counter,
   EphemeralMutex,
+  HerdMutex,
   Lease,
+  Mutex,
+  PersistentEphemeral,
   Queue,
   SharedValue,
   type Held,
   type QueueItem,
+  type WaitOptions,
 } from '../../src/recipes/index.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
+import { end } from './public-calls.ts'
 
 interface Case {
   /** Prepares the tree before the follower lags. */
@@ -162,4 +167,72 @@ describe('at a follower that lags,', () => {
         await ensemble.close()
       }
     })
+})
+
+/** Calls that begin with a write in the directory. */
+const writing: Readonly<Record<string, (client: Client, options: WaitOptions) => Promise<unknown>>> = {
+  'Counter.increment': (client, options) => new Counter(client, '/dir/counter').increment(options),
+  'EphemeralMutex.acquire': (client, options) => new EphemeralMutex(client, '/dir/lock').acquire(options),
+  'HerdMutex.acquire': (client, options) => new HerdMutex(client, '/dir').acquire(options),
+  'Mutex.acquire': (client, options) => new Mutex(client, '/dir').acquire(options),
+  'Queue.put': (client, options) => new Queue(client, '/dir').put('x', options),
+  'PersistentEphemeral.start': async (client, options) => {
+    const node = new PersistentEphemeral('/dir/node')
+    await node.start(client, options)
+    return node
+  },
+  'PersistentEphemeral.start of a sequential node': async (client, options) => {
+    const node = new PersistentEphemeral('/dir/node-', { mode: 'ephemeralSequential' })
+    await node.start(client, options)
+    return node
+  },
+}
+
+/**
+ * Returns how many nodes there are after a call, and after the end of what it has resolved with.
+ * @param isMoved the server of the client stops when it has passed the write on. The other one lags, so it accepts the
+ * session before it knows that the write was executed
+ */
+async function nodesOf(
+  call: (client: Client, options: WaitOptions) => Promise<unknown>,
+  { isMoved, isCancelled }: { isMoved: boolean; isCancelled: boolean },
+): Promise<number[]> {
+  await using ensemble = await VirtualEnsemble.start()
+  const [first, second] = ensemble.others
+  const client = await ensemble.openAt([first, second])
+  await ensemble.until(client.ensurePath('/dir/entries'))
+  if (isMoved) {
+    second.lag(200)
+    // Without its answer, the leader commits no write before the other one has answered.
+    first.cutOff('incoming')
+  }
+  const stop = new AbortController()
+  const outcome = outcomeOf(call(client, { signal: stop.signal }))
+  await ensemble.quiet()
+  if (isMoved) await ensemble.until(first.stop())
+  if (isCancelled) stop.abort()
+  const result = await ensemble.until(outcome)
+  const counts: number[] = []
+  for (const task of [() => undefined, () => end(result)]) {
+    await ensemble.until(Promise.resolve(task()))
+    await ensemble.until(client.settled())
+    await ensemble.clock.advance(5000)
+    counts.push(ensemble.leader.snapshot().nodes.size)
+  }
+  return counts
+}
+
+describe('a call whose server stops before its write is executed, so that it goes on at one that lags,', () => {
+  for (const [name, call] of Object.entries(writing)) {
+    it(`makes the same nodes as otherwise: ${name}`, async () => {
+      const expected = await nodesOf(call, { isMoved: false, isCancelled: false })
+      expect(await nodesOf(call, { isMoved: true, isCancelled: false })).to.deep.equal(expected)
+    })
+
+    it(`leaves no node of its session if it is cancelled: ${name}`, async () => {
+      const [, left = NaN] = await nodesOf(call, { isMoved: false, isCancelled: false })
+      const [after, last] = await nodesOf(call, { isMoved: true, isCancelled: true })
+      expect(after).to.equal(last).and.to.be.at.most(left)
+    })
+  }
 })

@@ -240,6 +240,24 @@ describe('a session asks the leader', () => {
     expect(client.stats.disconnects).to.equal(0)
   })
 
+  it('and sends many short requests at once again when they show that the server is not slow any more', async () => {
+    const client = await virtual.open()
+    const held = await virtual.until(new Mutex(client, '/lock').acquire())
+    virtual.server.faults.delay('getData', T / 10, { session: client.sessionId })
+    await virtual.until(client.getData('/lock'))
+    // The session asks the leader meanwhile, whose answers show nothing of what other replies cost.
+    await virtual.clock.advance(T)
+    for (let i = 0; i < 3; i++) await virtual.until(client.exists('/'))
+    const hold = virtual.server.faults.hold('exists', { session: client.sessionId })
+    sent.length = 0
+    const all = Promise.all(Array.from({ length: 20 }, () => client.exists('/')))
+    await virtual.clock.advance(10)
+    expect(sent.filter(name => name === 'exists')).to.have.length(20)
+    hold.release()
+    await virtual.until(all)
+    await held.release()
+  })
+
   it('and gives the next servers the rest of the lease to answer', async () => {
     const timeout = 4000
     const client = await virtual.open({ sessionTimeout: timeout, onFrame: undefined }, 'a,b,c')
@@ -262,6 +280,22 @@ describe('a session asks the leader', () => {
     expect(held.signal.aborted).to.equal(true)
     const reconnects = client.stats.connects - before
     expect(reconnects).to.be.within(1, 3)
+  })
+
+  it('and does not leave a server for that when the lease has expired, because there is nothing to save', async () => {
+    const client = await virtual.open()
+    await using queue = new Queue(client, '/queue')
+    await queue.put('a')
+    const item = await virtual.until(queue.take())
+    virtual.server.faults.hold('multi', { session: client.sessionId, times: Infinity })
+    await virtual.clock.advance(T)
+    expect(item.signal.aborted).to.equal(true)
+    const before = client.stats.connects
+    await virtual.clock.advance(3 * T)
+    // The heartbeat ends a connection on which nothing is answered after 2/3 T.
+    expect(client.stats.connects - before).to.be.within(3, 6)
+    virtual.server.faults.clear()
+    await virtual.until(item.release())
   })
 
   it('not any more while it is being closed', async () => {
