@@ -444,21 +444,39 @@ onBothServers('Sessions', (fixture, sentences) => {
     await fixture.observer.whenConnected()
   })
 
-  itInVirtualTime('keeps no timer, and nothing at the signal of a caller', async () => {
-    const { signal } = new AbortController()
+  itInVirtualTime('opens no session at close() for a call that waits for a connection', async () => {
+    const faultyDial = new FaultyDial(fixture.server.dial)
     const before = fixture.timerCount()
-    const sessions = open({ idleTimeout: 60_000 })
-    for (let i = 0; i < 10; i++) {
-      await sessions.use({ signal }, client => client.exists('/'))
-      await sessions.withLock(mutex, { signal }, () => undefined)
-    }
-    const { client, wait } = await sessions.use({ signal }, (used, given) => ({ client: used, wait: given }))
-    expect(getEventListeners(signal, 'abort')).to.deep.equal([])
-    expect(getEventListeners(client.leaseSignal, 'abort')).to.have.length.below(3)
-    await sessions.close()
-    expect(wait.signal.aborted, 'the signal of a call that has ended').to.equal(false)
+    const sessions = open({ dial: faultyDial.dial })
+    await sessions.whenReady()
+    faultyDial.refuse()
+    await fixture.until(() => sessions.status.state === 'suspended')
+    const waiting = failureOf(sessions.use({ timeout: 60_000 }, idOf))
+    await sessions.close({ timeout: 0 })
+    expect(await waiting).to.include({ code: 'CLOSED' })
+    await fixture.sleep(10_000)
     expect(fixture.timerCount()).to.equal(before)
   })
+
+  for (const idleTimeout of [0, 60_000])
+    itInVirtualTime(
+      `keeps no timer, and nothing at the signal of a caller, with an idleTimeout of ${idleTimeout}`,
+      async () => {
+        const { signal } = new AbortController()
+        const before = fixture.timerCount()
+        const sessions = open({ idleTimeout })
+        for (let i = 0; i < 10; i++) {
+          await sessions.use({ signal }, client => client.exists('/'))
+          await sessions.withLock(mutex, { signal }, () => undefined)
+        }
+        const { client, wait } = await sessions.use({ signal }, (used, given) => ({ client: used, wait: given }))
+        expect(getEventListeners(signal, 'abort')).to.deep.equal([])
+        expect(getEventListeners(client.leaseSignal, 'abort')).to.have.length.below(3)
+        await sessions.close()
+        expect(wait.signal.aborted, 'the signal of a call that has ended').to.equal(false)
+        expect(fixture.timerCount()).to.equal(before)
+      },
+    )
 
   itInVirtualTime('rejects with the reason of the caller’s signal, and refuses wrong arguments', async () => {
     const sessions = open()

@@ -1,6 +1,6 @@
 // What is decided at a server that lags behind: a decision that rests on absence is made behind a sync or by a write.
 import { expect } from 'chai'
-import type { Client } from '../../src/index.ts'
+import { explain, type Client } from '../../src/index.ts'
 import {
   Barrier,
   Counter,
@@ -169,7 +169,7 @@ describe('at a follower that lags,', () => {
     })
 })
 
-/** Calls that begin with a write in the directory. */
+/** Calls that write in the directory. */
 const writing: Readonly<Record<string, (client: Client, options: WaitOptions) => Promise<unknown>>> = {
   'Counter.increment': (client, options) => new Counter(client, '/dir/counter').increment(options),
   'EphemeralMutex.acquire': (client, options) => new EphemeralMutex(client, '/dir/lock').acquire(options),
@@ -199,16 +199,23 @@ async function nodesOf(
 ): Promise<number[]> {
   await using ensemble = await VirtualEnsemble.start()
   const [first, second] = ensemble.others
-  const client = await ensemble.openAt([first, second])
-  await ensemble.until(client.ensurePath('/dir/entries'))
-  if (isMoved) {
-    second.lag(200)
-    // Without its answer, the leader commits no write before the other one has answered.
-    first.cutOff('incoming')
-  }
+  let isUnderWay = !isMoved
+  const client = await ensemble.openAt([first, second], {
+    onFrame: frame => {
+      if (isUnderWay || !/^client.* (create\w*|multi) .*"\/dir\//.test(explain(frame.bytes, frame).sentence)) return
+      isUnderWay = true
+      second.lag(200)
+      // Without its answer, the leader commits no write before the other one has answered.
+      first.cutOff('incoming')
+    },
+  })
+  const writer = await ensemble.openAt([ensemble.leader])
+  await ensemble.until(writer.ensurePath('/dir/entries'))
+  await ensemble.until(client.sync('/'))
   const stop = new AbortController()
   const outcome = outcomeOf(call(client, { signal: stop.signal }))
   await ensemble.quiet()
+  expect(isUnderWay).to.equal(true)
   if (isMoved) await ensemble.until(first.stop())
   if (isCancelled) stop.abort()
   const result = await ensemble.until(outcome)
