@@ -186,6 +186,9 @@ onBothServers('a life of a TicketMutex', (fixture, { itInVirtualTime, itEverywhe
       return lists
     }
     for (let i = 0; i <= 1000; i++) await listsToUse(i)
+    // A lock whose life was replaced takes the place of no other.
+    await observer.deleteRecursive(`${path}/500`)
+    await listsToUse(500)
     expect([await listsToUse(1), await listsToUse(0)]).to.deep.equal([0, 1])
   })
 
