@@ -93,6 +93,14 @@ onBothServers('the clean-up of a lock', (fixture, { itInVirtualTime, itEverywher
             await held?.release()
           }
           const taken = await new Lock(observer, `${path}/c`).acquire()
+          const stop = new AbortController()
+          const waiting = outcomeOf(new MultiLock(members()).acquire({ signal: stop.signal }))
+          await fixture.sleep(1000)
+          stop.abort()
+          await waiting
+          const again = await members()[0]?.tryAcquire()
+          expect(again, 'after a wait for another one').not.to.equal(null)
+          await again?.release()
           expect(await new MultiLock(members()).tryAcquire()).to.equal(null)
           const held = await members()[0]?.tryAcquire()
           expect(held).not.to.equal(null)

@@ -1,5 +1,5 @@
 // Ends that the server refuses: what is held stays as it was, and its node is known to be the own one before it is
-// deleted. And the end of use(), which comes when the node is gone.
+// deleted. Also the end of use(), which comes when the node is gone, and the loss that a process notices when it goes on.
 import { expect } from 'chai'
 import { openACL, perms, type ACL, type Client } from '../../src/index.ts'
 import { opcodes, parentOf } from '../../src/protocol/index.ts'
@@ -106,6 +106,19 @@ describe('what is held after a release that the server refused', () => {
         await clock.until(held.release())
         await stage.close()
       }
+    })
+})
+
+describe('what is held by a process that stood still', () => {
+  for (const [name, hold] of Object.entries(holders))
+    it(`${name} is lost when its signal is read`, async () => {
+      const stage = await Stage.open({ sessionTimeout: SESSION_TIMEOUT })
+      const { clock, scene } = stage
+      const held = await clock.until(hold(scene))
+      clock.stall(2 * SESSION_TIMEOUT)
+      expect(held.signal.aborted).to.equal(true)
+      await clock.until(held.release())
+      await stage.close()
     })
 })
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { LeaderElection } from '../../../src/recipes/index.ts'
 import { dependentSignalCount } from '../../support/dependent-signals.ts'
+import { trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
 onBothServers('LeaderElection while leaders change', (fixture, { itInVirtualTime }) => {
@@ -58,9 +59,11 @@ onBothServers('LeaderElection while leaders change', (fixture, { itInVirtualTime
       if (++terms === 100) stop.abort()
     }
     const leading = new LeaderElection(client, fixture.path).lead(callback, { signal: stop.signal })
-    await Promise.race([leading, fixture.sleep(10_000)])
+    const isOver = trackSettled(leading)
+    await fixture.sleep(10_000)
     stop.abort()
-    await leading
+    await fixture.sleep(1)
+    expect(isOver(), 'is over during a pause').to.equal(true)
     expect(terms).to.be.within(10, 30)
   })
 })
