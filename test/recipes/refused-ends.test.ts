@@ -6,12 +6,15 @@ import { opcodes, parentOf } from '../../src/protocol/index.ts'
 import {
   EphemeralMutex,
   LeaderElection,
+  Membership,
   MultiLock,
   Mutex,
+  PersistentEphemeral,
   Queue,
   ReadWriteLock,
   ReentrantMutex,
   Semaphore,
+  Services,
   type Held,
   type Lock,
 } from '../../src/recipes/index.ts'
@@ -20,7 +23,7 @@ import { abortOf, failureOf, outcomeOf } from '../support/settled.ts'
 import { onBothServers } from './fixture.ts'
 import { kindsUnderFaults } from './locks/exclusive-kinds.ts'
 import { turns } from '../support/turns.ts'
-import { openACLWithout, PATH, Stage, type Scene } from './public-calls.ts'
+import { openACLWithout, PATH, Stage, started, type Scene } from './public-calls.ts'
 
 const SESSION_TIMEOUT = 10_000
 
@@ -118,6 +121,33 @@ describe('what is held by a process that stood still', () => {
       clock.stall(2 * SESSION_TIMEOUT)
       expect(held.signal.aborted).to.equal(true)
       await clock.until(held.release())
+      await stage.close()
+    })
+})
+
+const keepers: Readonly<Record<string, (scene: Scene) => Promise<{ close(): Promise<void> }>>> = {
+  PersistentEphemeral: ({ client }) => started(new PersistentEphemeral(`${PATH}/me`), client),
+  Membership: ({ client }) => started(new Membership(PATH, { id: 'me' }), client),
+  Services: async ({ client }) => {
+    const services = await started(new Services(PATH), client)
+    await services.register({ name: 'api', id: 'a' })
+    return services
+  },
+}
+
+describe('close() that the server has refused can be called again, and removes the node then:', () => {
+  for (const [name, open] of Object.entries(keepers))
+    it(name, async () => {
+      const stage = await Stage.open()
+      const { clock, scene } = stage
+      const object = await clock.until(open(scene))
+      const [node = ''] = stage.owned.nodes
+      await clock.until(scene.other.setACL(parentOf(node), openACLWithout(perms.delete)))
+      expect(await clock.until(failureOf(object.close()))).to.have.property('code', 'NOAUTH')
+      expect(stage.owned.nodes).to.deep.equal([node])
+      await clock.until(scene.other.setACL(parentOf(node), openACL))
+      await clock.until(object.close())
+      expect(stage.owned.nodes).to.deep.equal([])
       await stage.close()
     })
 })
