@@ -70,11 +70,15 @@ const ends: Readonly<Record<string, (stage: Stage) => unknown>> = {
   },
   'its client sends a malformed frame': ({ raw }) => raw.transport.write(Buffer.alloc(8, 0xff)),
   'its session moves to another connection': ({ open }) => open(),
-  'its session expires': ({ ensemble, session }) => ensemble.server.expireSession(session.sessionId),
+  'its session expires': ({ ensemble }) => ensemble.clock.advance(2 * T),
 }
 
 describe('of a connection that has ended, a server keeps nothing:', () => {
-  const kinds = { 'a single server': { servers: 1 }, 'a follower': { servers: 3 } }
+  const kinds = {
+    'a single server': { servers: 1 },
+    'a follower': { servers: 3 },
+    'a follower with local sessions': { servers: 3, localSessions: true },
+  }
   for (const [kind, options] of Object.entries(kinds))
     for (const [how, end] of Object.entries(ends))
       it(`${kind}, if ${how}`, async () => {
@@ -103,8 +107,7 @@ describe('of a connection that has ended, a server keeps nothing:', () => {
         if (how !== 'its session expires') {
           // The end of the session closes its last connection, and that one closed those before it.
           expect((await open()).isClosed).to.equal(false)
-          expect(server.expireSession(session.sessionId)).to.equal(true)
-          await ensemble.quiet()
+          await ensemble.clock.advance(2 * T)
         }
         expect(all.map(({ isClosed }) => isClosed)).to.deep.equal(all.map(() => true))
       })

@@ -90,6 +90,20 @@ describe('an election in an embedded ensemble', () => {
     expect([slow.mode, ensemble.modes.filter(mode => mode === 'leader')]).to.deep.equal(['follower', ['leader']])
   })
 
+  it('waits again when a better vote has arrived during the wait', async () => {
+    await start()
+    const { server, clock } = ensemble
+    const [first, second, third] = server.members as readonly [Member, Member, Member]
+    // Its vote arrives when the others, which agree on the second server, have nearly waited long enough.
+    third.lag(ELECTION - WAY)
+    void server.elect(third)
+    await clock.advance(2 * (ELECTION - WAY))
+    const followed = () => messages.flatMap(({ kind, from, to }) => (kind === 'followerInfo' ? [`${from} ${to}`] : []))
+    expect(followed()).to.deep.equal([])
+    await clock.advance(WAY)
+    expect(followed()).to.have.members([first, second].map(({ id }) => `${id} ${third.id}`))
+  })
+
   it('is lost by a server with a shorter log, although its number is greater, and keeps what a majority has', async () => {
     await start()
     const { server } = ensemble

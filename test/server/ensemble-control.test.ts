@@ -9,7 +9,7 @@ import { connect } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { fourLetterWord } from '../../environment/four-letter-word.ts'
-import { failureOf, trackSettled } from '../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 import { until } from '../../environment/until.ts'
 import { WireSession } from '../support/wire-session.ts'
 import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
@@ -235,23 +235,36 @@ describe('an embedded ensemble, controlled as a whole,', () => {
       await client.create('/a')
     })
 
-    it('starts from a file with the same nodes on all servers, and writes it', async () => {
-      const directory = await mkdtemp(join(tmpdir(), 'zkwire-ensemble-'))
-      const dataFile = join(directory, 'data.json')
-      const clock = new VirtualClock()
-      const first = await Server.start({ servers: 3, dataFile, listen: false, clock })
-      const dial = { dial: first.dial, clock, sessionTimeout: 30_000 }
-      const client = await connect(first.connectString, dial)
-      await client.create('/kept', 'data', { mode: 'ephemeral' })
-      await first.close()
-      const second = await Server.start({ servers: 3, dataFile, listen: false, clock })
-      for (const member of second.members)
-        expect(member.snapshot().nodes.get('/kept')?.data?.toString()).to.equal('data')
-      expect(second.leader?.epoch).to.equal(2)
-      expect(second.snapshot().sessions.map(({ id }) => id)).to.deep.equal([client.sessionId])
-      await second.close()
-      await clock.until(client.close({ timeout: 0 }))
-      await rm(directory, { recursive: true })
-    })
+    for (const end of ['close', 'stop and close'])
+      it(`starts from a file with the same nodes on all servers, and writes it, also what a server lacked: ${end}`, async () => {
+        const directory = await mkdtemp(join(tmpdir(), 'zkwire-ensemble-'))
+        const dataFile = join(directory, 'data.json')
+        const clock = new VirtualClock()
+        const first = await Server.start({ servers: 3, dataFile, listen: false, clock })
+        await first.members[0]?.stop()
+        const dial = { dial: first.dial, clock, sessionTimeout: 30_000 }
+        const client = await clock.until(connect(first.leader?.connectString ?? '', dial))
+        await client.create('/kept', 'data', { mode: 'ephemeral' })
+        if (end === 'close') {
+          // The leader has executed this, and no majority has logged it.
+          for (const each of first.followers) each.cutOff()
+          void outcomeOf(client.create('/pending'))
+          await clock.advance(0)
+        } else await first.stop()
+        await first.close()
+        const second = await Server.start({ servers: 3, dataFile, listen: false, clock })
+        for (const member of second.members)
+          expect([...member.snapshot().nodes.keys()]).to.deep.equal([
+            '/',
+            '/kept',
+            ...(end === 'close' ? ['/pending'] : []),
+          ])
+        expect(second.leader?.snapshot().nodes.get('/kept')?.data?.toString()).to.equal('data')
+        expect(second.leader?.epoch).to.equal(2)
+        expect(second.snapshot().sessions.map(({ id }) => id)).to.deep.equal([client.sessionId])
+        await second.close()
+        await clock.until(client.close({ timeout: 0 }))
+        await rm(directory, { recursive: true })
+      })
   })
 })

@@ -55,6 +55,13 @@ describe('a local session of an embedded ensemble', () => {
     await ensemble.until(new Promise<void>(resolve => void client.on('state', s => s === 'expired' && resolve())))
   })
 
+  it('ends when its server loses the leader, also if the same one leads again', async () => {
+    const clients = await Promise.all(ensemble.server.members.map(each => ensemble.connectAt([each])))
+    await ensemble.until(ensemble.server.elect(ensemble.leader))
+    await ensemble.clock.advance(ELECTION + TICK)
+    expect(clients.map(({ state }) => state)).to.deep.equal(['expired', 'expired', 'expired'])
+  })
+
   for (const [how, create] of [
     ['create', (client: Client) => client.create('/mine', '', { mode: 'ephemeral' })],
     ['multi', (client: Client) => client.multi([{ create: '/mine', mode: 'ephemeral' }])],
