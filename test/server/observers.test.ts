@@ -64,6 +64,27 @@ describe('an observer of an embedded ensemble', () => {
     expect(observer().snapshot().nodes.has('/later')).to.equal(true)
   })
 
+  it('gets no write that is not committed when it starts to follow, and makes each change once', async () => {
+    const { server, clock } = ensemble
+    const client = await ensemble.openAt([ensemble.leader], { sessionTimeout: 20_000 })
+    await observer().stop()
+    observer().lag(50)
+    await observer().start()
+    const toldOf = (kind: string) => messages.filter(each => each.kind === kind && [each.from, each.to].includes(4))
+    while (toldOf('ackEpoch').length === 0) await clock.advance(10)
+    const [first, second] = ensemble.others
+    first.cutOff()
+    second.cutOff()
+    const writing = client.setData('/', 'new')
+    await clock.advance(50)
+    expect(toldOf('diff')).to.have.nested.property('[0].transactions').with.lengthOf(0)
+    server.heal()
+    await ensemble.until(writing)
+    await clock.advance(TICK)
+    expect(observer().mode).to.equal('observer')
+    expect(observer().snapshot().nodes).to.deep.equal(ensemble.leader.snapshot().nodes)
+  })
+
   it('gets a vote only as the answer to its own, and sends none to another observer', async () => {
     await ensemble.leader.stop()
     await ensemble.clock.advance(ELECTION)
