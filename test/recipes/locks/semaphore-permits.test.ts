@@ -219,6 +219,21 @@ onBothServers('several permits of a Semaphore', (fixture, { itInVirtualTime, itE
     expect(await leases()).to.deep.equal([])
   })
 
+  for (const refused of [[2], [3], [2, 3], [3, 4]])
+    itInVirtualTime(
+      `are all given back if the server refuses to create node ${refused.join(' and ')} of the call`,
+      async () => {
+        const [client, other] = (await fixture.openMany(2)) as [Client, Client]
+        await of5(other).use(() => undefined)
+        for (const nth of refused)
+          fixture.embedded.faults.replace('create', 'NOAUTH', { session: client.sessionId, nth })
+        expect(await failureOf(of5(client).acquire({ permits: 3 }))).to.have.property('code', 'NOAUTH')
+        await client.settled()
+        expect(await fixture.ephemeralNodes()).to.deep.equal([])
+        expect(await of5(other).available()).to.equal(5)
+      },
+    )
+
   itInVirtualTime('are refused if the call asks for more than there are', async () => {
     const client = await fixture.open()
     for (const call of [
