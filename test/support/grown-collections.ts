@@ -76,6 +76,6 @@ function placeIn(stack = ''): string {
   const files = [...stack.matchAll(/(?:file:\/\/|[( ])(\/\S+):\d+:\d+/g)].map(([, file = '']) => file)
   const [, innermost = '', ...others] = [...new Set(files)]
   const places = [innermost, ...others].flatMap(file => /\/(src\/.+)/.exec(file)?.[1] ?? [])
-  const isCounted = /\/src\//.test(innermost) && !/database\/(tree|children)|virtual-clock/.test(innermost)
+  const isCounted = /\/src\//.test(innermost) && !/database\/(tree|children|java-hash)|virtual-clock/.test(innermost)
   return isCounted ? places.slice(0, 3).join(' < ') : ''
 }

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { until } from '../../../environment/until.ts'
 import { connect, type Client } from '../../../src/index.ts'
 import { Server, type FaultKind } from '../../../src/server/index.ts'
+import { grownBy } from '../../support/grown-collections.ts'
 import { inProcess, type Starters } from './in-process.ts'
 
 const UUID = '01234567-89ab-4cde-8f01-23456789abcd'
@@ -51,6 +52,14 @@ const commands: Record<
     change: (zk, count) => zk.create(`/lock/_c_${UUID}-lock-`, `change ${count}`, CONTENDER),
     changed: count => `  change ${count}\n\n`,
     kinds: ['getChildren', 'getData'],
+  },
+  // It watches three nodes, of which a change notifies one.
+  'who --follow /semaphore': {
+    first: zk => zk.create(`/semaphore/leases/_c_${UUID}-lease-`, 'begun', CONTENDER),
+    begun: '  begun\n\n',
+    change: (zk, count) => zk.create(`/semaphore/leases/_c_${UUID}-lease-`, `change ${count}`, CONTENDER),
+    changed: count => `  change ${count}\n\n`,
+    kinds: [],
   },
   'leader --follow /election': {
     first: zk => zk.create(`/election/_c_${UUID}-latch-`, 'begun', CONTENDER),
@@ -113,6 +122,13 @@ describe('in this process, a command until Ctrl-C', () => {
       }
       /** Waits until the command watches in a new session. `watch` does not know what happened before. */
       const resumes = () => until(() => server.snapshot().watches.some(({ session }) => !ended.has(session)))
+
+      it('keeps nothing of a change when the next one is printed', async () => {
+        await printsNextChange()
+        const watches = server.snapshot().watches.length
+        expect(await grownBy(12, printsNextChange, [running.signals.ending])).to.deep.equal([])
+        expect(server.snapshot().watches).to.have.length(watches)
+      })
 
       it('goes on after an expiry', async () => {
         await printsNextChange()

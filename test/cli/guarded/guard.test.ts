@@ -69,8 +69,25 @@ describe('the guard of the program of a lock', () => {
   it('sends SIGTERM when the session is valid for the grace, and SIGKILL before the next client can have the lock', async () => {
     await virtual.server.stop()
     await virtual.clock.advance(T)
-    expect(log).to.deep.equal(['6000 SIGTERM', '6000 the servers do not confirm the session', '9000 SIGKILL'])
+    const whole = ['6000 SIGTERM', '6000 the servers do not confirm the session', '9000 SIGKILL']
+    expect(log).to.deep.equal(whole)
     expect(guard.hasEnded).to.equal(true)
+    // The servers confirm the session again, because its node is still there.
+    await virtual.server.start()
+    await virtual.clock.advance(T)
+    expect(zk.validFor()).to.be.above(GRACE)
+    guard.look()
+    expect(log, 'after SIGKILL').to.deep.equal(whole)
+    expect(deadline, 'after SIGKILL').to.be.below(virtual.clock.now())
+  })
+
+  it('does nothing after stop(), whatever becomes of the session, and leaves no timer', async () => {
+    const timers = virtual.clock.pendingTimers
+    guard.stop()
+    expect(virtual.clock.pendingTimers).to.equal(timers - 1)
+    virtual.server.expireSession(zk.sessionId)
+    await virtual.clock.advance(T)
+    expect([zk.state, ...log]).to.deep.equal(['expired'])
   })
 
   it('sends SIGTERM before SIGKILL, also if the client is connected and only the leader does not answer', async () => {

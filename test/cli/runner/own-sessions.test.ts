@@ -3,10 +3,11 @@ import { expect } from 'chai'
 import { OwnSessions } from '../../../src/cli/runner/connection.ts'
 import { OutageNotices } from '../../../src/cli/runner/outage-notices.ts'
 import { ShellSession } from '../../../src/cli/shell/shell-session.ts'
-import type { Client } from '../../../src/index.ts'
+import type { Client, Dial } from '../../../src/index.ts'
 import { ZooKeeperError } from '../../../src/protocol/index.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { failureOf } from '../../support/settled.ts'
+import { grownBy } from '../../support/grown-collections.ts'
+import { failureOf, outcomeOf } from '../../support/settled.ts'
 import { VirtualServer } from '../../support/virtual-server.ts'
 
 const virtual = () => VirtualServer.start()
@@ -41,6 +42,38 @@ describe('the session of', () => {
         expect(next.state).to.equal('closed')
       })
   }
+
+  it('the shell is tried again once a second until a server is there', async () => {
+    await using stage = await virtual()
+    const { servers, options } = target(stage)
+    let attempts = 0
+    const dial: Dial = (...args) => (attempts++, stage.server.dial(...args))
+    const sessions = new ShellSession(
+      { servers, options: { ...options, dial } },
+      new AbortController().signal,
+      () => undefined,
+    )
+    await stage.server.stop()
+    const opened = sessions.reopen()
+    await stage.clock.advance(10_500)
+    expect(attempts).to.equal(11)
+    await stage.server.start()
+    await stage.until(opened)
+    expect(sessions.state).to.equal('connected')
+    await sessions.close()
+  })
+
+  it('the shell keeps nothing of the tasks that it has run, nor of their signals', async () => {
+    await using stage = await virtual()
+    const sessions = kinds['the shell'](stage)
+    const { signal } = new AbortController()
+    const run = (nth: number) => {
+      const task = () => (nth % 2 === 0 ? Promise.resolve() : Promise.reject(new Error('refused')))
+      return outcomeOf(sessions.supervise(task, signal))
+    }
+    expect(await grownBy(12, run, [signal])).to.deep.equal([])
+    await sessions.close()
+  })
 
   it('the shell is opened later if no server was there', async () => {
     await using stage = await virtual()
