@@ -45,6 +45,19 @@ describe('an embedded ensemble that fails', () => {
       expect(await text(client, '/x')).to.equal('new')
     })
 
+    it('leads on for some ticks when its one follower stops behind a cut, because the end of the connection is lost', async () => {
+      await start()
+      const { leader } = ensemble
+      const [lonely, other] = ensemble.others
+      await other.stop()
+      lonely.cutOff()
+      await lonely.stop()
+      await ensemble.clock.advance(TICK)
+      expect(leader.mode).to.equal('leader')
+      await ensemble.clock.advance(UNAWARE)
+      expect(leader.mode).to.equal('looking')
+    })
+
     it('delays its writes, syncs and new sessions until the cut ends, if it ends before that', async () => {
       await start()
       const [lonely, other] = ensemble.others
