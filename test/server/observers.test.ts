@@ -1,5 +1,6 @@
 // Observers of an embedded ensemble, in virtual time.
 import { expect } from 'chai'
+import { opcodes } from '../../src/protocol/index.ts'
 import { Server, type MemberMessage } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
 import { ELECTION, TICK, UNAWARE, VirtualEnsemble } from '../support/virtual-ensemble.ts'
@@ -28,6 +29,21 @@ describe('an observer of an embedded ensemble', () => {
     expect(sent).to.include('inform').and.not.to.include('proposal').and.not.to.include('ack')
     const [first, ...others] = ensemble.server.members.map(each => each.snapshot().nodes)
     for (const each of others) expect(each).to.deep.equal(first)
+  })
+
+  it('gets with each transaction the server of the client that caused it, and none with an expiry', async () => {
+    const client = await ensemble.openAt([observer()])
+    await client.create('/x')
+    ensemble.server.expireSession(client.sessionId)
+    await ensemble.clock.advance(TICK)
+    const told = messages.flatMap(each =>
+      each.kind === 'inform' && each.to === 4 ? [[each.transaction.opcode, each.transaction.server]] : [],
+    )
+    expect(told).to.deep.equal([
+      [opcodes.createSession, 4],
+      [opcodes.create2, 4],
+      [opcodes.closeSession, 0],
+    ])
   })
 
   it('has no vote: writes do not wait for it, and a majority is one of the others', async () => {

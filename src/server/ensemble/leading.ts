@@ -296,7 +296,6 @@ export class Leading implements LeaderServerOwner {
   #during(server: Peer | undefined, cxid: number, task: () => void): void {
     this.#origin = { server: server?.core.id ?? 0, cxid }
     task()
-    this.#origin = { server: 0, cxid: 0 }
     this.#commit()
   }
 
