@@ -22,6 +22,7 @@ export async function measureLeaderLoss(ensemble: Ensemble, root: string, signal
   const stop = new AbortController()
   const clients: Client[] = []
   const leader = await ensemble.leader()
+  let isKilled = false
   try {
     // The connect string names all servers, in a random order for each session, so the sessions are on all of them.
     for (let i = 0; i < CONTENDERS + WATCHERS; i++)
@@ -40,6 +41,7 @@ export async function measureLeaderLoss(ensemble: Ensemble, root: string, signal
     await until(() => log.grants.length > HAND_OVERS, PATIENCE)
     signal.throwIfAborted()
     const killed = performance.now()
+    isKilled = true
     await leader.kill()
     const since = () => performance.now() - killed
     const written = first.retry(() => first.setData(path, 'meanwhile')).then(since)
@@ -67,7 +69,7 @@ export async function measureLeaderLoss(ensemble: Ensemble, root: string, signal
   } finally {
     stop.abort()
     await Promise.allSettled(clients.map(client => client.close()))
-    if (!signal.aborted) await leader.start()
+    if (isKilled && !signal.aborted) await leader.start()
   }
 }
 
