@@ -49,7 +49,7 @@ export class Leading implements LeaderServerOwner {
   #committed: bigint
   /** The syncs that wait until the leader has committed a transaction, by its zxid. */
   readonly #syncs = new Map<bigint, { server: Peer; request: Message<'request'> }[]>()
-  /** The request that the leader executes. */
+  /** The request that the leader executes or executed last; all 0 if no client sent it. Set by #during(). */
   #origin = { server: 0, cxid: 0 }
   #isCommitting = false
   #isOver = false
